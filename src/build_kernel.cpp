@@ -1,0 +1,373 @@
+#include "build_kernel.h"
+
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+
+#include "atomic_file.h"
+#include "compiler.h"
+#include "compiler_identity.h"
+#include "error.h"
+#include "file.h"
+#include "find_compiler.h"
+#include "kernel_source.h"
+#include "prelude.h"
+#include "ptx.h"
+#include "sha256.h"
+
+namespace teeny::tool {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view k_no_compiler = "NONE";
+
+// What the files of a kernel say, read once: later changes to them do not reach this build.
+struct Loaded {
+  std::string prelude;
+  KernelSource source;
+  [[nodiscard]] std::string text() const { return prelude + source.text(); }
+};
+
+Loaded load(const KernelSpec& spec) {
+  KernelRequest request;
+  request.frontend = spec.frontend;
+  for (const fs::path& file : spec.sources) request.sources.push_back({file.string(), read_file(file)});
+  if (!spec.function.empty()) request.function = spec.function;
+  if (!spec.name.empty()) request.name = spec.name;
+  request.types = spec.types;
+  request.constants = spec.constants;
+  return {read_prelude(spec), make_kernel_source(request)};
+}
+
+std::string id_of(const KernelSpec& spec, const KernelSource& source) {
+  return spec.id == k_auto_id ? source.id_auto : spec.id;
+}
+
+// Mathematical functions of the device, which teenyc links in where a kernel needs them.
+std::string libdevice_digest() {
+  const char* const set = std::getenv("CUDA_LIBDEVICE_PATH");
+  for (const std::string& path :
+       {std::string(set == nullptr ? "" : set),
+        std::string("/usr/local/cuda/nvvm/libdevice/libdevice.10.bc")}) {
+    std::error_code failed;
+    if (!path.empty() && fs::is_regular_file(path, failed)) return sha256_of_file(path);
+  }
+  return "none";
+}
+
+Fingerprint fingerprint_of(const KernelSpec& spec, const Loaded& loaded, const fs::path& compiler) {
+  Fingerprint fingerprint;
+  fingerprint.add("format", "1");
+  fingerprint.add("frontend", std::string(to_string(spec.frontend)));
+  fingerprint.add("function", loaded.source.function);
+  fingerprint.add_digest("prelude", loaded.prelude);
+  fingerprint.add_digest("source", loaded.source.text());
+  for (const std::string& option : spec.options) fingerprint.add("option", option);
+  for (const fs::path& file : spec.depends) {
+    fingerprint.add("depend", "sha256:" + sha256_of_file(file));
+  }
+  if (spec.frontend == Frontend::triton) fingerprint.add("libdevice", libdevice_digest());
+  for (const std::string& name : passed_environment()) {
+    const char* const value = std::getenv(name.c_str());
+    fingerprint.add("environment", value == nullptr ? name : name + "=" + value);
+  }
+  fingerprint.add("compiler", compiler_identity(compiler));
+  return fingerprint;
+}
+
+// The compiler to use; empty where there is none, with the reason why.
+fs::path choose_compiler(const std::string& wanted, Frontend frontend, std::string& why_none) {
+  if (wanted == k_no_compiler) {
+    why_none = "the compiler is set to NONE";
+    return {};
+  }
+  try {
+    return wanted.empty() ? find_compiler(frontend) : resolve_compiler(wanted);
+  } catch (const Error& error) {
+    why_none = error.what();
+    return {};
+  }
+}
+
+[[noreturn]] void fail_without_compiler(const KernelSpec& spec, const std::string& why) {
+  throw Error(ErrorKind::environment,
+              spec.frontend == Frontend::triton
+                  ? "kernel not cached and teenyc not found (" + why +
+                        "); set TEENYC_PATH to a valid teenyc binary"
+                  : "kernel not cached and rustc not found (" + why +
+                        "); set TEENY_RUSTC_EXECUTABLE to a rustc of 1.90 or newer");
+}
+
+// Without its debug sections, and with the entry point's name where the compiler does not give it.
+std::string image_of(const Entry& entry, const std::string& entry_point) {
+  std::string image = strip_ptx_debug(entry.object);
+  constexpr std::string_view k_trailer = "// --- triton-metadata ---\n";
+  if (image.find(k_trailer) == std::string::npos) {
+    image += "\n" + std::string(k_trailer) + "// meta:name=" + entry_point + "\n";
+  }
+  return image;
+}
+
+// Why this can't be what was asked for.
+std::optional<std::string> output_fault(const std::string& object, const KernelSpec& spec,
+                                        const std::string& entry_point) {
+  if (auto fault = ptx_fault(object)) return fault;
+  const PtxMetadata metadata = parse_ptx_metadata(object);
+  // rustc takes an architecture that it does not know for its oldest, and ends with 0.
+  constexpr std::uint32_t k_version_of_sm_75 = 63;
+  constexpr unsigned k_sm_75 = 75;
+  if (spec.arch && spec.arch->capability >= k_sm_75 && metadata.ptx_version < k_version_of_sm_75) {
+    return "its .version is too old for " + spec.arch->text() +
+           ", so the compiler does not know this architecture";
+  }
+  if (spec.arch) {
+    Architecture got;
+    try {
+      got = parse_architecture(metadata.target);
+    } catch (const Error&) {
+      return "its .target is " + metadata.target;
+    }
+    // teenyc stamps an `a` from capability 90 on, whatever was asked for.
+    constexpr unsigned k_first_stamped = 90;
+    Architecture stamped = *spec.arch;
+    if (stamped.capability >= k_first_stamped) stamped.suffix = 'a';
+    const bool as_asked =
+        got == *spec.arch || (spec.frontend == Frontend::triton && got == stamped);
+    if (!as_asked) return "its .target is " + metadata.target;
+  }
+  for (const std::string& name : ptx_entries(object)) {
+    if (name == entry_point) return std::nullopt;
+  }
+  return "it has no entry point " + entry_point;
+}
+
+class KernelBuild {
+ public:
+  explicit KernelBuild(const BuildRequest& request)
+      : request_(request), spec_(request.spec), loaded_(load(request.spec)) {}
+
+  void run() {
+    std::string why_none;
+    compiler_ = choose_compiler(request_.compiler, spec_.frontend, why_none);
+    open_cache();
+    deliver(compiler_.empty() ? entry_by_id(why_none) : entry_by_content());
+  }
+
+ private:
+  void open_cache() {
+    try {
+      cache_.emplace(cache_directory(request_.cache_directory), request_.sharing);
+    } catch (const Error& error) {
+      warn_cache(error);
+    }
+  }
+
+  // The one place where a fault of the cache becomes a warning.
+  void warn_cache(const Error& error) {
+    if (!warned_) spdlog::warn("{}; going on without the cache", error.what());
+    warned_ = true;
+  }
+
+  [[nodiscard]] EntryKey id_key() const {
+    return {loaded_.source.function, id_of(spec_, loaded_.source), spec_.arch_text(),
+            spec_.ptx_version};
+  }
+
+  // There is no compiler: what the Rust runtime or an earlier build left under the id has to do.
+  Entry entry_by_id(const std::string& why_none) {
+    if (!spec_.id.empty() && cache_) {
+      auto found = cache_->find(id_key(), nullptr);
+      if (Entry* const entry = std::get_if<Entry>(&found)) return std::move(*entry);
+      if (std::get<Miss>(found).without_manifest) {
+        found = cache_->find_without_manifest(id_key());
+        if (Entry* const entry = std::get_if<Entry>(&found)) {
+          if (const auto fault = output_fault(entry->object, spec_, loaded_.source.entry_point)) {
+            spdlog::warn("cache entry {}.o is not used: {}", id_key().name(), *fault);
+          } else {
+            spdlog::warn("cache entry {}.o has no manifest; used without a check of its digest",
+                         id_key().name());
+            return std::move(*entry);
+          }
+        }
+      }
+    }
+    fail_without_compiler(spec_, why_none);
+  }
+
+  Entry entry_by_content() {
+    const Fingerprint fingerprint = fingerprint_of(spec_, loaded_, compiler_);
+    const EntryKey key{loaded_.source.function, fingerprint.id(), spec_.arch_text(),
+                       spec_.ptx_version};
+    std::optional<Entry> entry = look_up(key, fingerprint);
+    if (!entry) {
+      std::optional<FileLock> lock;
+      if (cache_) {
+        lock = cache_->lock(key, [&](const std::string& holder) {
+          spdlog::warn("waiting for {}, which compiles {} for {}", holder, key.function, key.arch);
+        });
+        // Whoever held the lock before us may have made what we want.
+        entry = look_up(key, fingerprint);
+      }
+      if (!entry) {
+        entry = compile(key);
+        publish(key, fingerprint, *entry);
+      }
+    } else {
+      spdlog::debug("hit: {}", key.name());
+    }
+    if (!entry->diagnostics.empty()) std::fputs(entry->diagnostics.c_str(), stderr);
+    publish_id(fingerprint, *entry);
+    return std::move(*entry);
+  }
+
+  std::optional<Entry> look_up(const EntryKey& key, const Fingerprint& fingerprint) {
+    if (!cache_ || request_.reuse == Reuse::forced_compile) return std::nullopt;
+    auto found = cache_->find(key, &fingerprint.fields());
+    if (Entry* const entry = std::get_if<Entry>(&found)) return std::move(*entry);
+    spdlog::debug("miss: {}: {}", key.name(), std::get<Miss>(found).reason);
+    return std::nullopt;
+  }
+
+  void publish(const EntryKey& key, const Fingerprint& fingerprint, const Entry& entry) {
+    if (!cache_) return;
+    try {
+      cache_->publish(key, fingerprint.fields(), entry);
+    } catch (const SystemError& error) {
+      warn_cache(error);
+    }
+  }
+
+  // Also under the name by which the Rust runtime looks, whose lock it takes as well.
+  void publish_id(const Fingerprint& fingerprint, const Entry& entry) {
+    if (!cache_ || spec_.id.empty()) return;
+    const EntryKey key = id_key();
+    const auto is_current = [&] {
+      const auto found = cache_->find(key, &fingerprint.fields());
+      const Entry* const there = std::get_if<Entry>(&found);
+      return there != nullptr && there->object == entry.object;
+    };
+    if (is_current()) return;
+    const std::optional<FileLock> lock = cache_->lock(key, {});
+    if (!is_current()) publish(key, fingerprint, entry);
+  }
+
+  Entry compile(const EntryKey& key) {
+    const PrivateDirectory directory(temporary_root(), "teeny-kernel-");
+    CompileJob job;
+    job.frontend = spec_.frontend;
+    job.compiler = compiler_;
+    job.launcher = request_.launcher;
+    job.directory = directory.path();
+    job.stem = key.name();
+    job.text = loaded_.text();
+    job.arch = spec_.arch_text();
+    job.ptx_version = spec_.ptx_version;
+    job.options = spec_.options;
+    job.log_level = request_.log_level;
+    job.pass_environment = passed_environment();
+    try {
+      CompilerOutput output = run_compiler(job);
+      relay(output.diagnostics);
+      if (const auto fault = output_fault(output.object, spec_, loaded_.source.entry_point)) {
+        throw CompileFailed(compiler_.filename().string() + " wrote no usable image: " + *fault,
+                            output.diagnostics);
+      }
+      // With a log level they are no diagnostics of the kernel alone, and were shown already.
+      if (request_.log_level) output.diagnostics.clear();
+      return {std::move(output.object), job.text, std::move(output.mlir),
+              std::move(output.diagnostics), output.seconds};
+    } catch (const CompileFailed& failure) {
+      report(failure, job);
+    }
+  }
+
+  // The compiler's log, line by line, where it was asked for.
+  void relay(const std::string& diagnostics) {
+    if (!request_.log_level) return;
+    const auto logger = spdlog::default_logger()->clone("teenyc");
+    logger->set_level(spdlog::level::trace);
+    logger->set_pattern("[%n] %v");
+    std::istringstream lines(diagnostics);
+    for (std::string line; std::getline(lines, line);) logger->debug(line);
+  }
+
+  [[noreturn]] void report(const CompileFailed& failure, const CompileJob& job) {
+    std::fputs(failure.diagnostics().c_str(), stderr);
+    if (!failure.diagnostics().empty() && failure.diagnostics().back() != '\n') {
+      std::fputc('\n', stderr);
+    }
+    std::string message = "kernel " + loaded_.source.function + " for " +
+                          (job.arch.empty() ? "the default architecture" : job.arch) +
+                          " does not compile: " + failure.what();
+    if (!request_.keep.empty()) {
+      std::error_code failed;
+      fs::create_directories(request_.keep, failed);
+      fs::copy(job.directory, request_.keep,
+               fs::copy_options::recursive | fs::copy_options::overwrite_existing, failed);
+      message += failed ? "\n  its files could not be kept: " + failed.message()
+                        : "\n  its files are kept in " + request_.keep.string();
+    }
+    message += "\n  to run it again, with --keep <dir> for its files:\n    " +
+               shell_quoted(request_.command_line);
+    throw Error(ErrorKind::kernel, message);
+  }
+
+  void deliver(const Entry& entry) {
+    if (request_.output.has_parent_path()) fs::create_directories(request_.output.parent_path());
+    write_file_atomically(request_.output, image_of(entry, loaded_.source.entry_point),
+                          Durability::none);
+    if (!request_.mlir_output.empty()) {
+      if (entry.mlir) {
+        write_file_atomically(request_.mlir_output, *entry.mlir, Durability::none);
+      } else {
+        remove_file(request_.mlir_output);
+      }
+    }
+    if (!request_.stamp.empty()) write_file_atomically(request_.stamp, "", Durability::none);
+  }
+
+  const BuildRequest& request_;
+  const KernelSpec& spec_;
+  Loaded loaded_;
+  fs::path compiler_;
+  std::optional<CompileCache> cache_;
+  bool warned_ = false;
+};
+
+}  // namespace
+
+void build_kernel(const BuildRequest& request) {
+  // First of all: Ninja and Make keep what a failed command leaves once the source gets an older
+  // time again.
+  for (const fs::path& path : {request.output, request.stamp, request.mlir_output}) {
+    if (!path.empty()) remove_file(path);
+  }
+  KernelBuild(request).run();
+}
+
+std::string compiled_text(const KernelSpec& spec) { return load(spec).text(); }
+
+std::string key_text(const KernelSpec& spec, const std::string& compiler) {
+  if (!spec.id.empty() && spec.sources.empty()) {
+    if (spec.id == k_auto_id) throw Error(ErrorKind::usage, "--id AUTO needs --source");
+    const std::string key = cache_key(spec.id, spec.arch_text(), spec.ptx_version);
+    const std::string& function = spec.function.empty() ? spec.name : spec.function;
+    return function.empty() ? key : entry_name(function, key);
+  }
+  if (spec.sources.empty()) throw Error(ErrorKind::usage, "key: --source or --id is needed");
+  const Loaded loaded = load(spec);
+  std::string id = id_of(spec, loaded.source);
+  if (id.empty()) {
+    std::string why_none;
+    const fs::path path = choose_compiler(compiler, spec.frontend, why_none);
+    if (path.empty()) fail_without_compiler(spec, why_none);
+    id = fingerprint_of(spec, loaded, path).id();
+  }
+  return entry_name(loaded.source.function, cache_key(id, spec.arch_text(), spec.ptx_version));
+}
+
+}  // namespace teeny::tool

@@ -1,0 +1,37 @@
+// The program's arguments as data.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "build_kernel.h"
+#include "inspect.h"
+
+namespace teeny::tool {
+
+enum class Subcommand { compile, source, key, declare, embed, inspect, prelude, find_compiler };
+
+struct Options {
+  Subcommand subcommand = Subcommand::compile;
+  BuildRequest build;               ///< compile; `spec` and `compiler` also for source and key
+  std::filesystem::path manifest;   ///< declare, embed
+  std::filesystem::path output;     ///< declare, embed, prelude
+  std::filesystem::path stamp;      ///< declare, embed
+  std::vector<std::filesystem::path> files;  ///< inspect
+  ReportFormat format = ReportFormat::table;
+  std::filesystem::path from;       ///< prelude
+};
+
+/// Reads the arguments (without a shell's help: `--opt=value` and `--opt value` are the same) and
+/// the environment variables that are their defaults. Empty when help or the version was asked for,
+/// which is then printed to standard output. Throws Error(usage).
+[[nodiscard]] std::optional<Options> parse_command_line(const std::vector<std::string>& arguments);
+
+/// $TEENYC_LOG_LEVEL and $TEENYC_PTX_VERSION (a plain number such as 82, as the Rust runtime reads
+/// it). A value that can't be read is warned about and ignored.
+[[nodiscard]] std::optional<LogLevel> log_level_from_environment();
+[[nodiscard]] std::optional<std::uint32_t> ptx_version_from_environment();
+
+}  // namespace teeny::tool

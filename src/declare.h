@@ -1,0 +1,14 @@
+// The header `<target>_kernels.hpp` that C++ includes.
+#pragma once
+
+#include <string>
+
+#include "target_manifest.h"
+
+namespace teeny::tool {
+
+/// The header's text. It depends on names, sources' names and the number of images only, so that
+/// editing a kernel's body leaves it as it is.
+[[nodiscard]] std::string declare_kernels(const TargetManifest& manifest);
+
+}  // namespace teeny::tool

@@ -1,0 +1,207 @@
+// GPU kernels embedded in this program or library by teeny_add_kernel(). C++17, no CUDA.
+//
+//     #include "app_kernels.hpp"                       // generated for target `app`
+//     const teeny::Kernel& k = app_kernels::saxpy;
+//     if (const teeny::Image* image = k.image_for({9, 0})) load(image->ptx().data());
+//     else fail(k.why_no_image_for({9, 0}));
+#pragma once
+
+#if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 201703L
+#error "teeny/kernel.hpp needs C++17 or newer"
+#endif
+
+#include <teeny/detail/image_data.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace teeny {
+
+/// A device's compute capability, as CUDA's device attributes give it: {9, 0} for sm_90.
+struct Capability {
+  unsigned major = 0;
+  unsigned minor = 0;
+
+  /// major * 10 + minor.
+  [[nodiscard]] constexpr unsigned number() const noexcept { return major * 10 + minor; }
+};
+
+/// What the bytes of an image are.
+enum class ImageFormat : std::uint8_t {
+  ptx,    ///< PTX text, compiled by the driver when it is loaded
+  cubin,  ///< machine code for one architecture
+};
+
+/// What a launcher has to know of a kernel. Zero where neither kernel nor compiler say.
+struct Metadata {
+  std::string_view entry;         ///< symbol of the entry point
+  std::uint32_t ptx_version = 0;  ///< PTX ISA version, major * 10 + minor
+  std::uint32_t num_warps = 0;    ///< warps per block: the block has num_warps * 32 threads
+  std::uint32_t num_ctas = 1;     ///< blocks per cluster
+  std::uint32_t shared = 0;       ///< dynamic shared memory, bytes
+  std::uint32_t tmem_size = 0;    ///< tensor memory, as the compiler gives it
+  std::uint32_t required_threads[3] = {0, 0, 0};  ///< threads per block demanded (.reqntid)
+  std::uint64_t global_scratch_size = 0;          ///< bytes per block
+  std::uint64_t global_scratch_align = 1;         ///< bytes
+  std::uint64_t profile_scratch_size = 0;         ///< bytes per block
+  std::uint64_t profile_scratch_align = 1;        ///< bytes
+};
+
+/// A kernel compiled for one architecture. A view of data that lives as long as the program or
+/// library that embeds it.
+class Image {
+ public:
+  constexpr explicit Image(const detail::ImageData& data) noexcept : data_(&data) {}
+
+  /// As compilers spell it: `sm_90`, `sm_90a`.
+  [[nodiscard]] std::string architecture() const {
+    std::string text = "sm_" + std::to_string(data_->capability);
+    if (data_->suffix != '\0') text += data_->suffix;
+    return text;
+  }
+  [[nodiscard]] constexpr Capability capability() const noexcept {
+    return {data_->capability / 10U, data_->capability % 10U};
+  }
+  /// `a`: runs on exactly this capability. `f`: on its family (same major, minor not below).
+  /// NUL: on this and any newer capability (PTX).
+  [[nodiscard]] constexpr char suffix() const noexcept { return data_->suffix; }
+  [[nodiscard]] constexpr ImageFormat format() const noexcept {
+    return static_cast<ImageFormat>(data_->format);
+  }
+  /// The image. A NUL follows that the size does not count; aligned to 64 bytes.
+  [[nodiscard]] constexpr std::string_view bytes() const noexcept {
+    return {data_->bytes, data_->size};
+  }
+  /// The bytes of a PTX image, `data()` fit for cuModuleLoadData; empty for any other format.
+  [[nodiscard]] constexpr std::string_view ptx() const noexcept {
+    return format() == ImageFormat::ptx ? bytes() : std::string_view();
+  }
+  /// SHA-256 of bytes(), lower-case hex.
+  [[nodiscard]] constexpr std::string_view digest() const noexcept { return data_->sha256; }
+  [[nodiscard]] constexpr Metadata metadata() const noexcept {
+    const detail::ImageData& d = *data_;
+    return {d.entry,
+            d.ptx_version,
+            d.num_warps,
+            d.num_ctas,
+            d.shared,
+            d.tmem_size,
+            {d.required_threads[0], d.required_threads[1], d.required_threads[2]},
+            d.global_scratch_size,
+            d.global_scratch_align,
+            d.profile_scratch_size,
+            d.profile_scratch_align};
+  }
+  /// Whether a device of this capability can run the image.
+  [[nodiscard]] constexpr bool runs_on(Capability device) const noexcept {
+    const Capability own = capability();
+    switch (suffix()) {
+      case 'a':
+        return own.number() == device.number();
+      case 'f':
+        return own.major == device.major && own.minor <= device.minor;
+      default:
+        return own.number() <= device.number();
+    }
+  }
+
+ private:
+  const detail::ImageData* data_;
+};
+
+/// A contiguous range of constant objects that live as long as the program.
+template <typename T>
+class List {
+ public:
+  using value_type = T;
+  using const_iterator = const T*;
+  constexpr List(const T* first, std::size_t size) noexcept : first_(first), size_(size) {}
+  [[nodiscard]] constexpr const T* begin() const noexcept { return first_; }
+  [[nodiscard]] constexpr const T* end() const noexcept { return first_ + size_; }
+  [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] constexpr const T& operator[](std::size_t index) const noexcept {
+    return first_[index];
+  }
+
+ private:
+  const T* first_;
+  std::size_t size_;
+};
+
+/// One instantiation of one Rust kernel function, in all architectures it was compiled for.
+class Kernel {
+ public:
+  constexpr Kernel(std::string_view name, List<Image> images) noexcept
+      : name_(name), images_(images) {}
+
+  /// The NAME given to teeny_add_kernel().
+  [[nodiscard]] constexpr std::string_view name() const noexcept { return name_; }
+  /// Symbol of the entry point, the same in every image.
+  [[nodiscard]] constexpr std::string_view entry() const noexcept {
+    return images_[0].metadata().entry;
+  }
+  /// In the order of ARCHITECTURES; never empty.
+  [[nodiscard]] constexpr List<Image> images() const noexcept { return images_; }
+
+  /// The image to load on a device: the one for exactly its capability (`a` before `f` before
+  /// plain), else the one of its family, else the newest plain one not above it. Null when none
+  /// can run there.
+  [[nodiscard]] constexpr const Image* image_for(Capability device) const noexcept {
+    const Image* best = nullptr;
+    for (const Image& image : images_) {
+      if (image.runs_on(device) && (best == nullptr || rank(image, device) > rank(*best, device))) {
+        best = &image;
+      }
+    }
+    return best;
+  }
+
+  /// Text for people: the device, the images there are, and what to change in CMake.
+  [[nodiscard]] std::string why_no_image_for(Capability device) const {
+    std::string text = "kernel " + std::string(name_) + " has no image for a device of compute " +
+                       "capability " + std::to_string(device.major) + "." +
+                       std::to_string(device.minor) + "; it was compiled for";
+    for (const Image& image : images_) text += " " + image.architecture();
+    return text + ". Add " + std::to_string(device.number()) +
+           " to ARCHITECTURES of its teeny_add_kernel().";
+  }
+
+ private:
+  static constexpr unsigned rank(const Image& image, Capability device) noexcept {
+    const bool exact = image.capability().number() == device.number();
+    const unsigned kind = image.suffix() == 'a' ? 2U : image.suffix() == 'f' ? 1U : 0U;
+    constexpr unsigned k_exact = 1U << 20U;
+    constexpr unsigned k_family = 1U << 19U;
+    return (exact ? k_exact : kind == 1U ? k_family : 0U) + image.capability().number() * 4U + kind;
+  }
+
+  std::string_view name_;
+  List<Image> images_;
+};
+
+namespace detail {
+
+/// Binary search; `kernels` is sorted by name.
+[[nodiscard]] constexpr const Kernel* find_kernel(List<Kernel> kernels,
+                                                  std::string_view name) noexcept {
+  std::size_t low = 0;
+  std::size_t high = kernels.size();
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    const int order = kernels[middle].name().compare(name);
+    if (order == 0) return &kernels[middle];
+    if (order < 0) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace detail
+
+}  // namespace teeny

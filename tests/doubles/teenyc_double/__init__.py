@@ -1,0 +1,1 @@
+"""The parts of the stand-in for teenyc; the script beside this folder is the program."""

@@ -1,0 +1,1 @@
+fn f<'a, T: Triton + ?Sized, D: (Num), const N: bool = { true }, const C: char, E: Fn(u8) -> u8>(x: <T as Triton>::Pointer<D>, (a, b): (u8, u8), y: InOut<*mut i8>, z: In<Tile<T, D>>) -> [u8; 3] where for<'b> D: Foo<'b> {}
