@@ -35,7 +35,8 @@ struct Loaded {
 Loaded load(const KernelSpec& spec) {
   KernelRequest request;
   request.frontend = spec.frontend;
-  for (const fs::path& file : spec.sources) request.sources.push_back({file.string(), read_file(file)});
+  for (const fs::path& file : spec.sources)
+    request.sources.push_back({file.string(), read_file(file)});
   if (!spec.function.empty()) request.function = spec.function;
   if (!spec.name.empty()) request.name = spec.name;
   request.types = spec.types;
@@ -50,9 +51,8 @@ std::string id_of(const KernelSpec& spec, const KernelSource& source) {
 // Mathematical functions of the device, which teenyc links in where a kernel needs them.
 std::string libdevice_digest() {
   const char* const set = std::getenv("CUDA_LIBDEVICE_PATH");
-  for (const std::string& path :
-       {std::string(set == nullptr ? "" : set),
-        std::string("/usr/local/cuda/nvvm/libdevice/libdevice.10.bc")}) {
+  for (const std::string& path : {std::string(set == nullptr ? "" : set),
+                                  std::string("/usr/local/cuda/nvvm/libdevice/libdevice.10.bc")}) {
     std::error_code failed;
     if (!path.empty() && fs::is_regular_file(path, failed)) return sha256_of_file(path);
   }

@@ -22,7 +22,7 @@ struct BuildRequest {
   std::filesystem::path mlir_output;  ///< copy of the `.mlir`; may be empty
   std::string compiler;               ///< a path, NONE, or empty: find_compiler()
   std::vector<std::string> launcher;
-  std::string cache_directory;        ///< empty: cache_directory()'s rule
+  std::string cache_directory;  ///< empty: cache_directory()'s rule
   CacheSharing sharing = CacheSharing::user;
   std::optional<LogLevel> log_level;
   Reuse reuse = Reuse::allowed;

@@ -15,13 +15,13 @@ enum class Subcommand { compile, source, key, declare, embed, inspect, prelude, 
 
 struct Options {
   Subcommand subcommand = Subcommand::compile;
-  BuildRequest build;               ///< compile; `spec` and `compiler` also for source and key
-  std::filesystem::path manifest;   ///< declare, embed
-  std::filesystem::path output;     ///< declare, embed, prelude
-  std::filesystem::path stamp;      ///< declare, embed
+  BuildRequest build;              ///< compile; `spec` and `compiler` also for source and key
+  std::filesystem::path manifest;  ///< declare, embed
+  std::filesystem::path output;    ///< declare, embed, prelude
+  std::filesystem::path stamp;     ///< declare, embed
   std::vector<std::filesystem::path> files;  ///< inspect
   ReportFormat format = ReportFormat::table;
-  std::filesystem::path from;       ///< prelude
+  std::filesystem::path from;  ///< prelude
 };
 
 /// Reads the arguments (without a shell's help: `--opt=value` and `--opt value` are the same) and

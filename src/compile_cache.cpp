@@ -47,7 +47,9 @@ void create_root(const fs::path& root, CacheSharing sharing) {
 
 }  // namespace
 
-std::string EntryKey::name() const { return entry_name(function, cache_key(id, arch, ptx_version)); }
+std::string EntryKey::name() const {
+  return entry_name(function, cache_key(id, arch, ptx_version));
+}
 
 CompileCache::CompileCache(fs::path root, CacheSharing sharing)
     : root_(std::move(root)), sharing_(sharing) {
@@ -108,8 +110,8 @@ std::variant<Entry, Miss> CompileCache::find(const EntryKey& key,
   if (!text) return Miss{why_not, why_not == "no .json"};
   const std::optional<Manifest> manifest = read_manifest(*text);
   if (!manifest) return Miss{"manifest damaged"};
-  if (manifest->function != key.function || manifest->id != key.id ||
-      manifest->arch != key.arch || manifest->ptx_version != key.ptx_version) {
+  if (manifest->function != key.function || manifest->id != key.id || manifest->arch != key.arch ||
+      manifest->ptx_version != key.ptx_version) {
     return Miss{"manifest names another kernel"};
   }
   if (fields != nullptr && manifest->fields != *fields) return Miss{"fingerprint differs"};

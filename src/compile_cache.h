@@ -61,8 +61,8 @@ class CompileCache {
 
   /// The entry, if its manifest is there and sound, names this key, has these `fields` (where
   /// given), and each member's bytes have its digest. Never throws for what it finds there.
-  [[nodiscard]] std::variant<Entry, Miss> find(
-      const EntryKey& key, const std::vector<Fingerprint::Field>* fields) const;
+  [[nodiscard]] std::variant<Entry, Miss> find(const EntryKey& key,
+                                               const std::vector<Fingerprint::Field>* fields) const;
 
   /// An entry that the Rust runtime left, without a manifest: the `.o` (and `.rs`) as they are.
   /// For builds without a compiler. Refuses one that is no complete PTX text.

@@ -15,9 +15,17 @@ namespace {
 
 // What a compiler needs to start. Everything that decides what it writes is an argument or is in
 // the fingerprint, so that a build does not depend on whose shell it runs in.
-constexpr std::array<std::string_view, 11> k_allowed = {
-    "PATH",    "HOME",       "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH",  "CUDA_LIBDEVICE_PATH",
-    "CUDA_HOME", "CUDA_PATH", "RUST_MIN_STACK", "RUSTUP_HOME", "CARGO_HOME", "RUSTUP_TOOLCHAIN"};
+constexpr std::array<std::string_view, 11> k_allowed = {"PATH",
+                                                        "HOME",
+                                                        "LD_LIBRARY_PATH",
+                                                        "DYLD_LIBRARY_PATH",
+                                                        "CUDA_LIBDEVICE_PATH",
+                                                        "CUDA_HOME",
+                                                        "CUDA_PATH",
+                                                        "RUST_MIN_STACK",
+                                                        "RUSTUP_HOME",
+                                                        "CARGO_HOME",
+                                                        "RUSTUP_TOOLCHAIN"};
 
 std::string_view name_of(std::string_view variable) {
   return variable.substr(0, variable.find('='));
@@ -60,7 +68,9 @@ std::filesystem::path output_file(const CompileJob& job) {
 }
 
 // With --emit=obj the compiler replaces the last extension of the -o name.
-std::filesystem::path mlir_file(const CompileJob& job) { return job.directory / (job.stem + ".mlir"); }
+std::filesystem::path mlir_file(const CompileJob& job) {
+  return job.directory / (job.stem + ".mlir");
+}
 
 }  // namespace
 

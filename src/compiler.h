@@ -16,14 +16,14 @@ namespace teeny::tool {
 /// One compile.
 struct CompileJob {
   Frontend frontend = Frontend::triton;
-  std::filesystem::path compiler;          ///< the real binary
-  std::vector<std::string> launcher;       ///< put before the compiler; usually empty
-  std::filesystem::path directory;         ///< private, absolute; input, outputs, TMPDIR and cwd
-  std::string stem;                        ///< `<function>_<key>`
-  std::string text;                        ///< the whole Rust text
-  std::string arch;                        ///< such as sm_90; empty: the compiler's default
+  std::filesystem::path compiler;            ///< the real binary
+  std::vector<std::string> launcher;         ///< put before the compiler; usually empty
+  std::filesystem::path directory;           ///< private, absolute; input, outputs, TMPDIR and cwd
+  std::string stem;                          ///< `<function>_<key>`
+  std::string text;                          ///< the whole Rust text
+  std::string arch;                          ///< such as sm_90; empty: the compiler's default
   std::optional<std::uint32_t> ptx_version;  ///< major * 10 + minor
-  std::vector<std::string> options;        ///< of the user, last on the command line
+  std::vector<std::string> options;          ///< of the user, last on the command line
   std::optional<LogLevel> log_level;
   std::vector<std::string> pass_environment;  ///< names of TEENY_PASS_ENVIRONMENT
 };
@@ -42,8 +42,8 @@ struct CompilerOutput {
 [[nodiscard]] Command compiler_command(const CompileJob& job);
 
 /// Writes the text to `<directory>/<stem>.rs` and runs the command. A compiler that fails,
-/// and one that exits with 0 and no output file, are CompileFailed; a compiler that can't be started
-/// is a SystemError.
+/// and one that exits with 0 and no output file, are CompileFailed; a compiler that can't be
+/// started is a SystemError.
 [[nodiscard]] CompilerOutput run_compiler(const CompileJob& job);
 
 /// Names in $TEENY_PASS_ENVIRONMENT, which are separated by commas, semicolons or spaces.

@@ -48,8 +48,8 @@ bool is_regular(const fs::path& path) {
 // Of these every program has some; they say nothing about a compiler.
 bool is_c_runtime(const std::string& name) {
   constexpr std::array<std::string_view, 10> k_prefixes = {
-      "libc.so", "libm.so",      "libdl.so",     "libpthread.so", "librt.so",
-      "ld-linux", "linux-vdso",  "libgcc_s.so",  "libstdc++.so",  "libz.so"};
+      "libc.so",  "libm.so",    "libdl.so",    "libpthread.so", "librt.so",
+      "ld-linux", "linux-vdso", "libgcc_s.so", "libstdc++.so",  "libz.so"};
   return std::any_of(k_prefixes.begin(), k_prefixes.end(),
                      [&](std::string_view prefix) { return name.rfind(prefix, 0) == 0; });
 }
@@ -59,7 +59,9 @@ bool is_elf(const fs::path& path) {
     const FileDescriptor fd = open_file(path, 0);
     std::array<char, 4> magic{};
     return ::read(fd.get(), magic.data(), magic.size()) == 4 &&
-           std::string_view(magic.data(), magic.size()) == "\x7f" "ELF";
+           std::string_view(magic.data(), magic.size()) ==
+               "\x7f"
+               "ELF";
   } catch (const SystemError&) {
     return false;
   }
@@ -197,13 +199,11 @@ fs::path resolve_compiler(const fs::path& path) {
   if (path.filename() != "rustup" &&
       (real.filename() == "rustup" || fs::equivalent(rustup, real, failed))) {
     const fs::path asked = real.filename() == "rustup" ? real : rustup;
-    const std::string target =
-        first_line_of({asked.string(), "which", path.filename().string()});
+    const std::string target = first_line_of({asked.string(), "which", path.filename().string()});
     if (target.empty() || !is_regular(target)) {
-      throw Error(ErrorKind::environment,
-                  "compiler(" + path.string() +
-                      "): a rustup proxy, and `rustup which " + path.filename().string() +
-                      "` names no program");
+      throw Error(ErrorKind::environment, "compiler(" + path.string() +
+                                              "): a rustup proxy, and `rustup which " +
+                                              path.filename().string() + "` names no program");
     }
     return fs::canonical(target);
   }

@@ -46,8 +46,9 @@ std::string declare_kernels(const TargetManifest& manifest) {
 
   for (std::size_t i = 0; i < manifest.kernels.size(); ++i) {
     const TargetKernel& kernel = manifest.kernels[i];
-    text += fmt::format("\n/// {}\ninline constexpr const ::teeny::Kernel& {} = detail::k_kernels[{}];\n",
-                        fmt::join(kernel.sources, " "), kernel.name, i);
+    text += fmt::format(
+        "\n/// {}\ninline constexpr const ::teeny::Kernel& {} = detail::k_kernels[{}];\n",
+        fmt::join(kernel.sources, " "), kernel.name, i);
   }
   text += fmt::format(
       "\n"

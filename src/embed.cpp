@@ -101,8 +101,8 @@ std::string embed_kernels(const TargetManifest& manifest) {
   std::vector<ReadImage> images;
   for (const TargetKernel& kernel : manifest.kernels) {
     for (const std::filesystem::path& file : kernel.images) {
-      images.push_back(read_image(file, kernel.frontend,
-                                  fmt::format("teeny_{}_{}", array, images.size())));
+      images.push_back(
+          read_image(file, kernel.frontend, fmt::format("teeny_{}_{}", array, images.size())));
     }
   }
   const std::string_view visibility =

@@ -1,9 +1,10 @@
 #include "find_compiler.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <sstream>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 #include "compiler_identity.h"
@@ -88,7 +89,8 @@ fs::path find_compiler(Frontend frontend) {
               "find-compiler(triton): " +
                   std::string(toolchains.empty() ? "no rustup toolchain has teenyc in its name"
                                                  : "more than one toolchain has teenyc in its "
-                                                   "name:" + seen) +
+                                                   "name:" +
+                                                       seen) +
                   "\nset TEENYC_PATH to a valid teenyc binary");
 }
 

@@ -52,14 +52,14 @@ std::string inspect_files(const std::vector<std::filesystem::path>& files, Repor
   if (format == ReportFormat::json) {
     return rows.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   }
-  std::string text = fmt::format("{:<32} {:<10} {:>5} {:>9} {:>7} {:>8}  {}\n", "entry",
-                                 "arch", "PTX", "bytes", "warps", "shared", "sha256");
+  std::string text = fmt::format("{:<32} {:<10} {:>5} {:>9} {:>7} {:>8}  {}\n", "entry", "arch",
+                                 "PTX", "bytes", "warps", "shared", "sha256");
   for (const Json& row : rows) {
-    text += fmt::format("{:<32} {:<10} {:>5} {:>9} {:>7} {:>8}  {}\n",
-                        row["entry"].get<std::string>(), row["architecture"].get<std::string>(),
-                        row["ptx_version"].get<std::string>(), row["bytes"].get<std::size_t>(),
-                        row["num_warps"].get<unsigned>(), row["shared"].get<unsigned>(),
-                        row["sha256"].get<std::string>().substr(0, 16));
+    text +=
+        fmt::format("{:<32} {:<10} {:>5} {:>9} {:>7} {:>8}  {}\n", row["entry"].get<std::string>(),
+                    row["architecture"].get<std::string>(), row["ptx_version"].get<std::string>(),
+                    row["bytes"].get<std::size_t>(), row["num_warps"].get<unsigned>(),
+                    row["shared"].get<unsigned>(), row["sha256"].get<std::string>().substr(0, 16));
   }
   return text;
 }

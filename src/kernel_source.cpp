@@ -26,8 +26,20 @@ void blank(std::string& text, SourceRange range) {
   text.replace(range.begin, range.end - range.begin, spaces);
 }
 
-SourceSegment whole_file(const KernelRequest& request, std::size_t file) {
+// The device's side of a direction marker is nothing at all.
+void blank_markers(std::string& text, const RustFunction& function) {
+  // From the end to the begin: blanking a wide character makes the text shorter.
+  for (auto each = function.arguments.rbegin(); each != function.arguments.rend(); ++each) {
+    blank(text, each->marker_close);
+    blank(text, each->marker_open);
+  }
+}
+
+SourceSegment whole_file(const KernelRequest& request, const Candidate& candidate,
+                         std::size_t file) {
   std::string text = request.sources[file].text;
+  const bool generated = candidate.kind == CandidateKind::generic;
+  if (generated && file == candidate.file) blank_markers(text, candidate.signature);
   const std::size_t mark = byte_order_mark_size(text);
   // A `#!` line is only allowed at the start, and this file may not be the first one.
   blank(text, {mark, rust_preamble_size(text)});
@@ -39,13 +51,8 @@ SourceSegment whole_file(const KernelRequest& request, std::size_t file) {
 // The function without attributes and direction markers, at the columns where it stands.
 SourceSegment function_alone(const KernelRequest& request, const Candidate& candidate) {
   const RustFunction& function = candidate.signature;
-  const std::string& file = request.sources[candidate.file].text;
-  std::string text = file.substr(0, function.range.end);
-  // From the end to the begin: blanking a wide character makes the text shorter.
-  for (auto each = function.arguments.rbegin(); each != function.arguments.rend(); ++each) {
-    blank(text, each->marker_close);
-    blank(text, each->marker_open);
-  }
+  std::string text = request.sources[candidate.file].text.substr(0, function.range.end);
+  blank_markers(text, function);
   text.erase(0, function.range.begin);
   text.insert(0, std::string(function.begin.column - 1, ' '));
   text += '\n';
@@ -60,7 +67,7 @@ void add_sources(const KernelRequest& request, const Candidate& candidate, Kerne
       source.segments.push_back(function_alone(request, candidate));
     } else {
       check_self_contained(each.name, each.text);
-      source.segments.push_back(whole_file(request, file));
+      source.segments.push_back(whole_file(request, candidate, file));
     }
     if (source.segments.back().text.empty()) source.segments.pop_back();
   }

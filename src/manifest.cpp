@@ -47,8 +47,7 @@ std::optional<Manifest> read_manifest(std::string_view text) {
   const std::size_t tail_size = k_seal.size() + k_digest_size + k_end.size();
   if (text.size() < tail_size) return std::nullopt;
   const std::string_view sealed = text.substr(0, text.size() - tail_size);
-  const std::string expected =
-      std::string(k_seal).append(sha256_hex(sealed)).append(k_end);
+  const std::string expected = std::string(k_seal).append(sha256_hex(sealed)).append(k_end);
   if (text.substr(sealed.size()) != expected) return std::nullopt;
 
   const Json json = Json::parse(std::string(sealed) + "}", nullptr, false);

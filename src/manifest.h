@@ -23,14 +23,14 @@ struct MemberDigest {
 
 /// What an entry's manifest says.
 struct Manifest {
-  std::string function;                          ///< the entry is named `<function>_<key>`
-  std::string id;                                ///< of the key formula
-  std::string arch;                              ///< such as sm_90; empty: unset
-  std::optional<std::uint32_t> ptx_version;      ///< major * 10 + minor
-  std::vector<Fingerprint::Field> fields;        ///< all that the content id was made of
-  std::map<std::string, MemberDigest> members;   ///< by ending: o, rs, mlir
-  std::string diagnostics;                       ///< the compiler's standard error, to replay
-  double compile_seconds = 0;                    ///< wall time of the compiler
+  std::string function;                         ///< the entry is named `<function>_<key>`
+  std::string id;                               ///< of the key formula
+  std::string arch;                             ///< such as sm_90; empty: unset
+  std::optional<std::uint32_t> ptx_version;     ///< major * 10 + minor
+  std::vector<Fingerprint::Field> fields;       ///< all that the content id was made of
+  std::map<std::string, MemberDigest> members;  ///< by ending: o, rs, mlir
+  std::string diagnostics;                      ///< the compiler's standard error, to replay
+  double compile_seconds = 0;                   ///< wall time of the compiler
   friend bool operator==(const Manifest&, const Manifest&) = default;
 };
 

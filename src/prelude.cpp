@@ -93,9 +93,10 @@ std::string read_prelude(const KernelSpec& spec) {
   } else if (spec.frontend == Frontend::rust) {
     text = device_prelude();
   } else {
-    throw Error(ErrorKind::usage,
-                "a triton kernel needs --prelude <file>; `teeny-kernel prelude --from <teeny-triton "
-                "checkout> -o <file>` makes one, and --frontend rust needs none");
+    throw Error(
+        ErrorKind::usage,
+        "a triton kernel needs --prelude <file>; `teeny-kernel prelude --from <teeny-triton "
+        "checkout> -o <file>` makes one, and --frontend rust needs none");
   }
   if (!text.empty() && text.back() != '\n') text += '\n';
   return text;
@@ -103,13 +104,13 @@ std::string read_prelude(const KernelSpec& spec) {
 
 std::string assemble_triton_prelude(const fs::path& from) {
   const fs::path root = fs::absolute(from);
-  const fs::path triton =
-      first_existing({root / "src" / "triton", root / "kernels" / "teeny-triton" / "src" / "triton"});
+  const fs::path triton = first_existing(
+      {root / "src" / "triton", root / "kernels" / "teeny-triton" / "src" / "triton"});
   const fs::path crate = triton.parent_path().parent_path();
   const fs::path dtype = fs::path("src") / "dtype" / "mod.rs";
-  Assembly assembly(first_existing({crate / ".." / ".." / "core" / "teeny-core" / dtype,
-                                    crate / ".." / "teeny-core" / dtype,
-                                    crate / "teeny-core" / dtype}));
+  Assembly assembly(
+      first_existing({crate / ".." / ".." / "core" / "teeny-core" / dtype,
+                      crate / ".." / "teeny-core" / dtype, crate / "teeny-core" / dtype}));
   assembly.add_directory(triton, 1);
   return assembly.text();
 }

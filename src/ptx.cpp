@@ -40,8 +40,8 @@ std::optional<Number> number(std::string_view text) {
 std::string_view identifier(std::string_view text) {
   std::size_t size = 0;
   const auto is_part = [](unsigned char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '_' || c == '$' || c == '%' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '$' || c == '%' || c == '.';
   };
   while (size < text.size() && is_part(static_cast<unsigned char>(text[size]))) ++size;
   return text.substr(0, size);

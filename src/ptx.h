@@ -17,13 +17,13 @@ namespace teeny::tool {
 
 /// What a launcher has to know of one compiled kernel.
 struct PtxMetadata {
-  std::string entry;              ///< symbol of the `.entry`
-  std::string target;             ///< first word of `.target`, such as sm_90a
-  std::uint32_t ptx_version = 0;  ///< major * 10 + minor of `.version`
-  std::uint32_t num_warps = 0;    ///< warps per block
-  std::uint32_t num_ctas = 1;     ///< blocks per cluster
-  std::uint32_t shared = 0;       ///< dynamic shared memory, bytes
-  std::uint32_t tmem_size = 0;    ///< tensor memory, as the trailer gives it
+  std::string entry;                      ///< symbol of the `.entry`
+  std::string target;                     ///< first word of `.target`, such as sm_90a
+  std::uint32_t ptx_version = 0;          ///< major * 10 + minor of `.version`
+  std::uint32_t num_warps = 0;            ///< warps per block
+  std::uint32_t num_ctas = 1;             ///< blocks per cluster
+  std::uint32_t shared = 0;               ///< dynamic shared memory, bytes
+  std::uint32_t tmem_size = 0;            ///< tensor memory, as the trailer gives it
   std::uint64_t global_scratch_size = 0;  ///< bytes per block
   std::uint64_t global_scratch_align = 1;
   std::uint64_t profile_scratch_size = 0;  ///< bytes per block

@@ -22,9 +22,9 @@ TargetKernel read_kernel(const Json& json, const Json& manifest) {
   kernel.frontend = *frontend;
   json.at("sources").get_to(kernel.sources);
   const bool per_configuration = json.at("per_configuration").get<bool>();
-  const std::filesystem::path directory =
-      per_configuration ? manifest.value("configuration_directory", "")
-                        : manifest.at("directory").get<std::string>();
+  const std::filesystem::path directory = per_configuration
+                                              ? manifest.value("configuration_directory", "")
+                                              : manifest.at("directory").get<std::string>();
   for (const Json& image : json.at("images")) {
     kernel.images.push_back(directory / image.get<std::string>());
   }

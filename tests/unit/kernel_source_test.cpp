@@ -244,6 +244,15 @@ TEST(KernelSource, UnmarkedFunctionTakesTheWholeFile) {
   EXPECT_EQ(source.id_auto, "k__x");
 }
 
+TEST(KernelSource, DirectionMarkersAreBlankedInAWholeFileToo) {
+  const KernelSource source = make_kernel_source(
+      request_of("#!run\nfn k<T: Triton>(x: In<T::Pointer<f32>>) { /* In<x> */ }"));
+  EXPECT_EQ(source.segments[0].text,
+            "     \nfn k<T: Triton>(x:    T::Pointer<f32> ) { /* In<x> */ }\n");
+  const std::string ready = "#[no_mangle] extern \"C\" fn k(x: In<*mut f32>) {}\n";
+  EXPECT_EQ(make_kernel_source(request_of(ready)).text(), ready);
+}
+
 TEST(KernelSource, NoTypesAndNoConstantsGiveTheNameAlone) {
   EXPECT_EQ(make_kernel_source(request_of("fn k<T: Triton>() {}")).id_auto, "k");
 }

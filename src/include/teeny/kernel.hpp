@@ -10,12 +10,11 @@
 #error "teeny/kernel.hpp needs C++17 or newer"
 #endif
 
-#include <teeny/detail/image_data.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <teeny/detail/image_data.hpp>
 
 namespace teeny {
 

@@ -9,13 +9,13 @@ namespace teeny {
 namespace detail {
 
 struct ImageData {
-  const char* bytes;         // `size` bytes and a NUL; aligned to 64
-  std::size_t size;          // without the NUL
-  const char* sha256;        // of the bytes; lower-case hex
-  const char* entry;         // symbol of the entry point
-  std::uint8_t format;       // 0: PTX text, 1: cubin
-  char suffix;               // of the architecture: '\0', 'a' or 'f'
-  std::uint16_t capability;  // major * 10 + minor
+  const char* bytes;          // `size` bytes and a NUL; aligned to 64
+  std::size_t size;           // without the NUL
+  const char* sha256;         // of the bytes; lower-case hex
+  const char* entry;          // symbol of the entry point
+  std::uint8_t format;        // 0: PTX text, 1: cubin
+  char suffix;                // of the architecture: '\0', 'a' or 'f'
+  std::uint16_t capability;   // major * 10 + minor
   std::uint32_t ptx_version;  // major * 10 + minor
   std::uint32_t num_warps;
   std::uint32_t num_ctas;
