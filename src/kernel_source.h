@@ -63,7 +63,7 @@ struct KernelSource {
   [[nodiscard]] std::string text() const;
 };
 
-// Chooses the kernel function and instantiates it (DESIGN 2, 3.3 and 6).
+// Chooses the kernel function and instantiates it.
 //
 // The function is the one that FUNCTION names, else the kernel function named NAME, else the only
 // kernel function. For `triton` those are functions with `#[kernel]` or `#[tiled_kernel]` and

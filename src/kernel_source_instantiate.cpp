@@ -73,7 +73,7 @@ void add_argument(Entry& entry, const RustArgument& argument, std::size_t index,
   append(entry.call_arguments, name);
 }
 
-// The form that the Rust macro gives it (TEENYC.md, section 3).
+// The form that the Rust macro gives it.
 std::string entry_point_text(const Candidate& candidate, const std::string& generics,
                              const Entry& entry) {
   const RustFunction& function = candidate.signature;

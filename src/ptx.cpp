@@ -95,9 +95,15 @@ Header read_header(std::string_view ptx) {
   return header;
 }
 
-// Brace depth of PTX code: comments and strings do not count. Empty when it goes below zero.
-std::optional<long> brace_balance(std::string_view text) {
+// What the braces of PTX code say; those in comments and strings do not count.
+struct Braces {
+  bool balanced = false;
+  bool any = false;
+};
+
+Braces braces_of(std::string_view text) {
   long depth = 0;
+  bool any = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::string_view rest = text.substr(i);
     std::size_t end = 0;
@@ -110,13 +116,24 @@ std::optional<long> brace_balance(std::string_view text) {
       if (end != std::string_view::npos) ++end;
     } else {
       if (rest.front() == '{') ++depth;
-      if (rest.front() == '}' && --depth < 0) return std::nullopt;
+      if (rest.front() == '}' && --depth < 0) return {};
+      any = any || rest.front() == '{';
       continue;
     }
-    if (end == std::string_view::npos) return depth;
+    if (end == std::string_view::npos) break;
     i = end;
   }
-  return depth;
+  return {depth == 0, any};
+}
+
+// From the line of the last entry point on.
+std::string_view last_entry(std::string_view ptx) {
+  std::string_view found;
+  while (!ptx.empty()) {
+    const std::string_view here = ptx;
+    if (!entry_of(trim(take_line(ptx))).empty()) found = here;
+  }
+  return found;
 }
 
 // Keys of the trailer and of the older comments, by the trailer's names; the trailer wins.
@@ -214,7 +231,8 @@ std::optional<std::string> ptx_fault(std::string_view ptx) {
   if (header.version == 0) return "it has no .version line";
   if (header.target.empty()) return "it has no .target line";
   if (ptx_entries(ptx).empty()) return "it has no entry point";
-  if (brace_balance(ptx) != 0) return "its braces do not balance, so it is not complete";
+  if (!braces_of(ptx).balanced) return "its braces do not balance, so it is not complete";
+  if (!braces_of(last_entry(ptx)).any) return "its last entry point has no body";
   if (ptx.back() != '\n') return "it does not end with a newline, so it is not complete";
   return std::nullopt;
 }
