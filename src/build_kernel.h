@@ -35,11 +35,4 @@ struct BuildRequest {
 /// compile, `environment` when there is no compiler or the output can't be written.
 void build_kernel(const BuildRequest& request);
 
-/// The text that would be compiled: prelude, kernel, entry point.
-[[nodiscard]] std::string compiled_text(const KernelSpec& spec);
-
-/// `<function>_<key>` of the content entry, or with an id that of the ID entry; the bare key for an
-/// id without name and sources.
-[[nodiscard]] std::string key_text(const KernelSpec& spec, const std::string& compiler);
-
 }  // namespace teeny::tool

@@ -16,6 +16,7 @@
 #include "find_compiler.h"
 #include "inspect.h"
 #include "interrupt.h"
+#include "kernel_inputs.h"
 #include "prelude.h"
 
 namespace {
