@@ -6,6 +6,8 @@
 #include <sstream>
 
 #include "atomic_file.h"
+#include "cache_maintenance.h"
+#include "cache_statistics.h"
 #include "compiler.h"
 #include "error.h"
 #include "file.h"
@@ -71,6 +73,8 @@ class KernelBuild {
     compiler_ = choose_compiler(request_.compiler, spec_.frontend, why_none);
     open_cache();
     deliver(compiler_.empty() ? entry_by_id(why_none) : entry_by_content());
+    // The image is there: now there is time to tidy up.
+    if (cache_ && stored_) prune_in_passing(*cache_);
   }
 
  private:
@@ -97,7 +101,10 @@ class KernelBuild {
   Entry entry_by_id(const std::string& why_none) {
     if (!spec_.id.empty() && cache_) {
       auto found = cache_->find(id_key(), nullptr);
-      if (Entry* const entry = std::get_if<Entry>(&found)) return std::move(*entry);
+      if (Entry* const entry = std::get_if<Entry>(&found)) {
+        count_hit(*entry);
+        return std::move(*entry);
+      }
       if (std::get<Miss>(found).without_manifest) {
         found = cache_->find_without_manifest(id_key());
         if (Entry* const entry = std::get_if<Entry>(&found)) {
@@ -106,6 +113,7 @@ class KernelBuild {
           } else {
             spdlog::warn("cache entry {}.o has no manifest; used without a check of its digest",
                          id_key().name());
+            count_hit(*entry);
             return std::move(*entry);
           }
         }
@@ -129,11 +137,15 @@ class KernelBuild {
         entry = look_up(key, fingerprint);
       }
       if (!entry) {
+        if (cache_) statistics().miss(miss_reason_);
         entry = compile(key);
         publish(key, fingerprint, *entry);
+        if (stored_) statistics().store(entry->object.size(), entry->compile_seconds);
+      } else {
+        count_hit(*entry);
       }
     } else {
-      spdlog::debug("hit: {}", key.name());
+      count_hit(*entry);
     }
     if (!entry->diagnostics.empty()) std::fputs(entry->diagnostics.c_str(), stderr);
     publish_id(fingerprint, *entry);
@@ -141,17 +153,30 @@ class KernelBuild {
   }
 
   std::optional<Entry> look_up(const EntryKey& key, const Fingerprint& fingerprint) {
-    if (!cache_ || request_.reuse == Reuse::forced_compile) return std::nullopt;
+    if (!cache_) return std::nullopt;
+    if (request_.reuse == Reuse::forced_compile) {
+      miss_reason_ = "forced";
+      return std::nullopt;
+    }
     auto found = cache_->find(key, &fingerprint.fields());
     if (Entry* const entry = std::get_if<Entry>(&found)) return std::move(*entry);
-    spdlog::debug("miss: {}: {}", key.name(), std::get<Miss>(found).reason);
+    miss_reason_ = std::get<Miss>(found).reason;
+    spdlog::debug("miss: {}: {}", key.name(), miss_reason_);
     return std::nullopt;
+  }
+
+  [[nodiscard]] StatisticsLog statistics() const { return {cache_->root(), cache_->file_mode()}; }
+
+  void count_hit(const Entry& entry) const {
+    spdlog::debug("hit: {}", loaded_.source.function);
+    statistics().hit(entry.object.size(), entry.compile_seconds);
   }
 
   void publish(const EntryKey& key, const Fingerprint& fingerprint, const Entry& entry) {
     if (!cache_) return;
     try {
       cache_->publish(key, fingerprint.fields(), entry);
+      stored_ = true;
     } catch (const SystemError& error) {
       warn_cache(error);
     }
@@ -233,7 +258,13 @@ class KernelBuild {
   }
 
   void deliver(const Entry& entry) {
-    if (request_.output.has_parent_path()) fs::create_directories(request_.output.parent_path());
+    if (request_.output.has_parent_path()) {
+      std::error_code failed;
+      fs::create_directories(request_.output.parent_path(), failed);
+      if (failed) {
+        throw SystemError(failed.value(), "mkdir", request_.output.parent_path().string());
+      }
+    }
     write_file_atomically(request_.output, image_of(entry, loaded_.source.entry_point),
                           Durability::none);
     if (!request_.mlir_output.empty()) {
@@ -251,6 +282,8 @@ class KernelBuild {
   Loaded loaded_;
   fs::path compiler_;
   std::optional<CompileCache> cache_;
+  std::string miss_reason_;
+  bool stored_ = false;
   bool warned_ = false;
 };
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "cache_settings.h"
 #include "error.h"
 #include "version.h"
 
@@ -26,6 +27,8 @@ struct Words {
   bool cache_shared = false;
   bool force = false;
   bool json = false;
+  std::string max_size;
+  std::string max_age;
 };
 
 void add_kernel_options(CLI::App& command, Words& words, BuildRequest& build) {
@@ -51,15 +54,19 @@ void add_kernel_options(CLI::App& command, Words& words, BuildRequest& build) {
   command.add_option("--compiler", build.compiler, "compiler to use, or NONE");
 }
 
+void add_cache_options(CLI::App& command, Words& words, BuildRequest& build) {
+  command.add_option("--cache-dir", build.cache_directory,
+                     "cache (default: $TEENYC_CACHE_DIR, $XDG_CACHE_HOME/teeny, ~/.cache/teeny)");
+  command.add_flag("--cache-shared", words.cache_shared, "the cache belongs to a group of users");
+}
+
 void add_compile_options(CLI::App& command, Words& words, BuildRequest& build) {
   command.add_option("--output", build.output, "image to write")->required();
   command.add_option("--stamp", build.stamp, "empty file written when all is done");
   command.add_option("--mlir-output", build.mlir_output, "copy of the compiler's .mlir");
   command.add_option("--launcher", words.launcher,
                      "program put before the compiler; words separated by semicolons");
-  command.add_option("--cache-dir", build.cache_directory,
-                     "cache (default: $TEENYC_CACHE_DIR, $XDG_CACHE_HOME/teeny, ~/.cache/teeny)");
-  command.add_flag("--cache-shared", words.cache_shared, "the cache belongs to a group of users");
+  add_cache_options(command, words, build);
   command.add_option("--log-level", words.log_level, "error, warn, info, debug or trace");
   command.add_flag("--force", words.force, "compile even if it is in the cache");
   command.add_option("--keep", build.keep, "folder for the files of a failed compile");
@@ -185,6 +192,29 @@ std::optional<Options> parse_command_line(const std::vector<std::string>& argume
   CLI::App* find = add("find-compiler", Subcommand::find_compiler, "Print the compiler's path.");
   find->add_option("--frontend", words.frontend, "triton (default) or rust");
 
+  CLI::App* cache = app.add_subcommand("cache", "Look after the cache.");
+  cache->require_subcommand(1);
+  const auto add_cache = [&](const char* name, Subcommand subcommand, const char* help) {
+    CLI::App* const command = cache->add_subcommand(name, help);
+    command->callback([&options, subcommand] { options.subcommand = subcommand; });
+    add_cache_options(*command, words, options.build);
+    return command;
+  };
+  add_cache("stats", Subcommand::cache_stats, "Show hits, misses by reason, time saved, size.")
+      ->add_flag("--json", words.json, "as JSON");
+  add_cache("verify", Subcommand::cache_verify, "Read every entry and compare it with its digests.")
+      ->add_flag("--repair", options.repair, "delete damaged entries");
+  CLI::App* prune = add_cache("prune", Subcommand::cache_prune,
+                              "Delete old entries, then the least recently used ones.");
+  prune->add_option("--max-size", words.max_size,
+                    "size to keep to, such as 5G (default: teeny.conf)");
+  prune->add_option("--max-age", words.max_age, "longest time without use, such as 30d");
+  add_cache("clear", Subcommand::cache_clear, "Delete all entries.");
+  CLI::App* explain = add_cache("explain", Subcommand::cache_explain,
+                                "Say how a kernel differs from the nearest entry.");
+  add_kernel_options(*explain, words, options.build);
+  explain->get_option("--source")->required();
+
   // CLI11 takes them from the back.
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend() - 1);
   try {
@@ -197,6 +227,8 @@ std::optional<Options> parse_command_line(const std::vector<std::string>& argume
   }
   options.format = words.json ? ReportFormat::json : ReportFormat::table;
   understand(words, options.build);
+  if (!words.max_size.empty()) options.max_bytes = parse_size(words.max_size);
+  if (!words.max_age.empty()) options.max_age = parse_age(words.max_age);
   options.build.command_line = arguments;
   return options;
 }

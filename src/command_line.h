@@ -1,6 +1,8 @@
 // The program's arguments as data.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -11,7 +13,21 @@
 
 namespace teeny::tool {
 
-enum class Subcommand { compile, source, key, declare, embed, inspect, prelude, find_compiler };
+enum class Subcommand {
+  compile,
+  source,
+  key,
+  declare,
+  embed,
+  inspect,
+  prelude,
+  find_compiler,
+  cache_stats,
+  cache_verify,
+  cache_prune,
+  cache_clear,
+  cache_explain,
+};
 
 struct Options {
   Subcommand subcommand = Subcommand::compile;
@@ -21,7 +37,10 @@ struct Options {
   std::filesystem::path stamp;     ///< declare, embed
   std::vector<std::filesystem::path> files;  ///< inspect
   ReportFormat format = ReportFormat::table;
-  std::filesystem::path from;  ///< prelude
+  std::filesystem::path from;                   ///< prelude
+  bool repair = false;                          ///< cache verify
+  std::optional<std::uint64_t> max_bytes;       ///< cache prune
+  std::optional<std::chrono::seconds> max_age;  ///< cache prune
 };
 
 /// Reads the arguments (without a shell's help: `--opt=value` and `--opt value` are the same) and

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <ctime>
 
 #include "atomic_file.h"
 #include "error.h"
@@ -23,10 +24,6 @@ constexpr mode_t k_group_file = 0664;
 // Far above any kernel; keeps a planted monster from filling the memory.
 constexpr off_t k_largest_member = off_t{1} << 30;
 
-std::optional<mode_t> file_mode(CacheSharing sharing) {
-  return sharing == CacheSharing::group ? std::optional<mode_t>(k_group_file) : std::nullopt;
-}
-
 void create_root(const fs::path& root, CacheSharing sharing) {
   std::error_code failed;
   if (root.has_parent_path()) fs::create_directories(root.parent_path(), failed);
@@ -39,6 +36,20 @@ void create_root(const fs::path& root, CacheSharing sharing) {
     const int code = errno;
     throw SystemError(code, "chmod", root.string());
   }
+}
+
+// The time of a manifest is the last use of its entry; kept to some minutes, so that a hit seldom
+// writes. Where it can't be set (a read-only cache) nothing is lost.
+void note_use(const fs::path& manifest) {
+  constexpr std::time_t k_step = 10 * 60;
+  struct stat status {};
+  if (::lstat(manifest.c_str(), &status) == 0 && std::time(nullptr) - status.st_mtime > k_step) {
+    ::utimensat(AT_FDCWD, manifest.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+  }
+}
+
+EntryKey key_of(const Manifest& manifest) {
+  return {manifest.function, manifest.id, manifest.arch, manifest.ptx_version};
 }
 
 [[noreturn]] void refuse(const fs::path& root, const std::string& why) {
@@ -75,8 +86,12 @@ CompileCache::CompileCache(fs::path root, CacheSharing sharing)
   }
 }
 
-fs::path CompileCache::member(const EntryKey& key, std::string_view ending) const {
-  return root_ / (key.name() + "." + std::string(ending));
+std::optional<mode_t> CompileCache::file_mode() const noexcept {
+  return sharing_ == CacheSharing::group ? std::optional<mode_t>(k_group_file) : std::nullopt;
+}
+
+fs::path CompileCache::member(const std::string& name, std::string_view ending) const {
+  return root_ / (name + "." + std::string(ending));
 }
 
 std::optional<std::string> CompileCache::read_member(const fs::path& path,
@@ -103,27 +118,32 @@ std::optional<std::string> CompileCache::read_member(const fs::path& path,
   return std::nullopt;
 }
 
-std::variant<Entry, Miss> CompileCache::find(const EntryKey& key,
-                                             const std::vector<Fingerprint::Field>* fields) const {
+std::variant<Manifest, Miss> CompileCache::manifest_of(const std::string& name) const {
   std::string why_not;
-  const std::optional<std::string> text = read_member(member(key, "json"), why_not);
-  if (!text) return Miss{why_not, why_not == "no .json"};
-  const std::optional<Manifest> manifest = read_manifest(*text);
+  const std::optional<std::string> text = read_member(member(name, "json"), why_not);
+  if (!text) {
+    if (why_not != "no .json") return Miss{why_not};
+    struct stat status {};
+    const bool object_is_there = ::lstat(member(name, "o").c_str(), &status) == 0;
+    return Miss{object_is_there ? "no manifest" : "new key", true};
+  }
+  std::optional<Manifest> manifest = read_manifest(*text);
   if (!manifest) return Miss{"manifest damaged"};
-  if (manifest->function != key.function || manifest->id != key.id || manifest->arch != key.arch ||
-      manifest->ptx_version != key.ptx_version) {
-    return Miss{"manifest names another kernel"};
-  }
-  if (fields != nullptr && manifest->fields != *fields) return Miss{"fingerprint differs"};
+  if (key_of(*manifest).name() != name) return Miss{"manifest names another kernel"};
+  return std::move(*manifest);
+}
 
+std::variant<Entry, Miss> CompileCache::read_entry(const std::string& name,
+                                                   const Manifest& manifest) const {
   Entry entry;
-  entry.diagnostics = manifest->diagnostics;
-  entry.compile_seconds = manifest->compile_seconds;
+  entry.diagnostics = manifest.diagnostics;
+  entry.compile_seconds = manifest.compile_seconds;
   for (const char* const required : {"o", "rs"}) {
-    if (!manifest->members.contains(required)) return Miss{"manifest incomplete"};
+    if (!manifest.members.contains(required)) return Miss{"manifest incomplete"};
   }
-  for (const auto& [ending, digest] : manifest->members) {
-    std::optional<std::string> bytes = read_member(member(key, ending), why_not);
+  for (const auto& [ending, digest] : manifest.members) {
+    std::string why_not;
+    std::optional<std::string> bytes = read_member(member(name, ending), why_not);
     if (!bytes) return Miss{why_not};
     if (digest_of(*bytes) != digest) return Miss{"." + ending + " differs from its digest"};
     if (ending == "o") entry.object = std::move(*bytes);
@@ -133,40 +153,87 @@ std::variant<Entry, Miss> CompileCache::find(const EntryKey& key,
   return entry;
 }
 
+std::variant<Entry, Miss> CompileCache::find(const EntryKey& key,
+                                             const std::vector<Fingerprint::Field>* fields) const {
+  const std::string name = key.name();
+  const auto manifest = manifest_of(name);
+  if (const Miss* const miss = std::get_if<Miss>(&manifest)) return *miss;
+  const auto& sound = std::get<Manifest>(manifest);
+  if (fields != nullptr && sound.fields != *fields) return Miss{"fingerprint differs"};
+  auto entry = read_entry(name, sound);
+  if (std::holds_alternative<Entry>(entry)) note_use(member(name, "json"));
+  return entry;
+}
+
+std::optional<std::string> CompileCache::fault(const std::string& name) const {
+  const auto manifest = manifest_of(name);
+  if (const Miss* const miss = std::get_if<Miss>(&manifest)) return miss->reason;
+  const auto entry = read_entry(name, std::get<Manifest>(manifest));
+  if (const Miss* const miss = std::get_if<Miss>(&entry)) return miss->reason;
+  return std::nullopt;
+}
+
+bool CompileCache::is_id_entry(const std::string& name) const {
+  const auto manifest = manifest_of(name);
+  if (std::holds_alternative<Miss>(manifest)) return true;
+  Fingerprint fingerprint;
+  for (const auto& [field, value] : std::get<Manifest>(manifest).fields) {
+    fingerprint.add(field, value);
+  }
+  return fingerprint.id() != std::get<Manifest>(manifest).id;
+}
+
+std::vector<Manifest> CompileCache::manifests_of(const std::string& function) const {
+  std::vector<Manifest> manifests;
+  std::error_code failed;
+  for (const fs::directory_entry& file : fs::directory_iterator(root_, failed)) {
+    const fs::path& path = file.path();
+    if (path.extension() != ".json" || path.filename().string().rfind(function + "_", 0) != 0) {
+      continue;
+    }
+    const auto manifest = manifest_of(path.stem().string());
+    const Manifest* const sound = std::get_if<Manifest>(&manifest);
+    if (sound != nullptr && sound->function == function) manifests.push_back(*sound);
+  }
+  return manifests;
+}
+
 std::variant<Entry, Miss> CompileCache::find_without_manifest(const EntryKey& key) const {
+  const std::string name = key.name();
   std::string why_not;
-  std::optional<std::string> object = read_member(member(key, "o"), why_not);
+  std::optional<std::string> object = read_member(member(name, "o"), why_not);
   if (!object) return Miss{why_not};
   if (const std::optional<std::string> fault = ptx_fault(*object)) {
     return Miss{".o is not PTX: " + *fault};
   }
   Entry entry;
   entry.object = std::move(*object);
-  entry.source = read_member(member(key, "rs"), why_not).value_or("");
-  entry.mlir = read_member(member(key, "mlir"), why_not);
+  entry.source = read_member(member(name, "rs"), why_not).value_or("");
+  entry.mlir = read_member(member(name, "mlir"), why_not);
   return entry;
 }
 
 std::optional<FileLock> CompileCache::lock(const EntryKey& key,
                                            const FileLock::OnWait& on_wait) const {
-  return FileLock::acquire(member(key, "lock"), file_mode(sharing_), on_wait);
+  return FileLock::acquire(member(key.name(), "lock"), file_mode(), on_wait);
 }
 
 void CompileCache::publish(const EntryKey& key, const std::vector<Fingerprint::Field>& fields,
                            const Entry& entry) const {
   Manifest manifest{key.function, key.id, key.arch,          key.ptx_version,
                     fields,       {},     entry.diagnostics, entry.compile_seconds};
+  const std::string name = key.name();
   std::vector<AtomicFile> files;
   const auto stage = [&](std::string_view ending, std::string_view bytes) {
     manifest.members[std::string(ending)] = digest_of(bytes);
-    files.emplace_back(member(key, ending), bytes, Durability::sync, file_mode(sharing_));
+    files.emplace_back(member(name, ending), bytes, Durability::sync, file_mode());
   };
   // The order of renames: a reader of `.o` alone (the Rust runtime) finds its `.mlir` there.
   stage("rs", entry.source);
   if (entry.mlir) stage("mlir", *entry.mlir);
   stage("o", entry.object);
-  files.emplace_back(member(key, "json"), write_manifest(manifest), Durability::sync,
-                     file_mode(sharing_));
+  files.emplace_back(member(name, "json"), write_manifest(manifest), Durability::sync, file_mode());
+  if (!entry.mlir) remove_file(member(name, "mlir"));
   for (AtomicFile& file : files) file.commit();
 }
 

@@ -43,7 +43,8 @@ struct Entry {
   double compile_seconds = 0;
 };
 
-/// Why there is no entry to use; for people and for statistics.
+/// Why there is no entry to use; for people and for statistics: `new key`, `no manifest`,
+/// `manifest damaged`, `.mlir differs from its digest`, …
 struct Miss {
   std::string reason;
   /// Nothing is there that a manifest of ours goes with.
@@ -58,9 +59,13 @@ class CompileCache {
   CompileCache(std::filesystem::path root, CacheSharing sharing);
 
   [[nodiscard]] const std::filesystem::path& root() const noexcept { return root_; }
+  [[nodiscard]] CacheSharing sharing() const noexcept { return sharing_; }
+  /// Exact permission bits of files in a group's cache; empty: those of the umask.
+  [[nodiscard]] std::optional<mode_t> file_mode() const noexcept;
 
   /// The entry, if its manifest is there and sound, names this key, has these `fields` (where
-  /// given), and each member's bytes have its digest. Never throws for what it finds there.
+  /// given), and each member's bytes have its digest. Never throws for what it finds there. An
+  /// entry that is found counts as used now, in steps of some minutes.
   [[nodiscard]] std::variant<Entry, Miss> find(const EntryKey& key,
                                                const std::vector<Fingerprint::Field>* fields) const;
 
@@ -76,8 +81,22 @@ class CompileCache {
   void publish(const EntryKey& key, const std::vector<Fingerprint::Field>& fields,
                const Entry& entry) const;
 
+  /// What is wrong with the entry `name` (`<function>_<key>`), whose manifest is there.
+  [[nodiscard]] std::optional<std::string> fault(const std::string& name) const;
+
+  /// Whether `name` is an ID entry: its id is not the fingerprint of its fields. An entry whose
+  /// manifest can't be read counts as one.
+  [[nodiscard]] bool is_id_entry(const std::string& name) const;
+
+  /// The manifests of all entries of a function, for comparison.
+  [[nodiscard]] std::vector<Manifest> manifests_of(const std::string& function) const;
+
  private:
-  [[nodiscard]] std::filesystem::path member(const EntryKey& key, std::string_view ending) const;
+  [[nodiscard]] std::filesystem::path member(const std::string& name,
+                                             std::string_view ending) const;
+  [[nodiscard]] std::variant<Manifest, Miss> manifest_of(const std::string& name) const;
+  [[nodiscard]] std::variant<Entry, Miss> read_entry(const std::string& name,
+                                                     const Manifest& manifest) const;
   [[nodiscard]] std::optional<std::string> read_member(const std::filesystem::path& path,
                                                        std::string& why_not) const;
 

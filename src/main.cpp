@@ -8,6 +8,7 @@
 
 #include "atomic_file.h"
 #include "build_kernel.h"
+#include "cache_command.h"
 #include "command_line.h"
 #include "declare.h"
 #include "embed.h"
@@ -52,6 +53,10 @@ void generate(const Options& options, std::string (*make)(const TargetManifest&)
   write_file_atomically(options.stamp, "", Durability::none);
 }
 
+CompileCache open_cache(const BuildRequest& build) {
+  return {cache_directory(build.cache_directory), build.sharing};
+}
+
 void run(const Options& options) {
   const BuildRequest& build = options.build;
   switch (options.subcommand) {
@@ -73,6 +78,21 @@ void run(const Options& options) {
     case Subcommand::prelude:
       return write_file_atomically(options.output, assemble_triton_prelude(options.from),
                                    Durability::none);
+    case Subcommand::cache_stats:
+      std::cout << cache_stats_text(open_cache(build), options.format);
+      return;
+    case Subcommand::cache_verify:
+      std::cout << cache_verify_text(open_cache(build), options.repair);
+      return;
+    case Subcommand::cache_prune:
+      std::cout << cache_prune_text(open_cache(build), options.max_bytes, options.max_age);
+      return;
+    case Subcommand::cache_clear:
+      std::cout << cache_clear_text(open_cache(build));
+      return;
+    case Subcommand::cache_explain:
+      std::cout << cache_explain_text(open_cache(build), build.spec, build.compiler);
+      return;
     case Subcommand::find_compiler:
       std::cout << find_compiler(build.spec.frontend).string() << "\n";
       return;

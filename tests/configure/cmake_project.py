@@ -174,7 +174,7 @@ class Project:
         if not self.build_dir.exists():
             self._start_from_seed()
         done = subprocess.run(
-            [CMAKE, "-S", self.source, "-B", self.build_dir, "-G", self.generator, f"-DTeeny_DIR={PACKAGE_DIR}", *arguments],
+            [CMAKE, "-S", self.source, "-B", self.build_dir, "-G", self.generator, "--no-warn-unused-cli", f"-DTeeny_DIR={PACKAGE_DIR}", *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             encoding="utf-8",
@@ -235,7 +235,7 @@ class Project:
         ).stdout.splitlines()
         found = []
         for line in lines:
-            words = shlex.split(line)
+            words = _shell_words(line)
             starts = [0] + [index + 1 for index, word in enumerate(words) if word == "&&"]
             for start in starts:
                 if words[start + 1 : start + 2] == [subcommand]:
@@ -256,6 +256,11 @@ class Project:
             return []
         calls = [json.loads(line) for line in self.tool_log.read_text(encoding="utf-8").splitlines()]
         return [call for call in calls if call[0] == subcommand]
+
+
+def _shell_words(line):
+    # shlex leaves the backslash of \\$ and \\` in double quotes, a shell doesn't.
+    return shlex.split(re.sub(r"\\(.)", lambda pair: pair[1] if pair[1] in "$`" else pair[0], line))
 
 
 def _ninja_words(text):
