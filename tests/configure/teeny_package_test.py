@@ -4,20 +4,12 @@ import json
 import os
 
 import pytest
-from cmake_project import SOURCE_DIR, Project, assert_accepted
+from cmake_project import SOURCE_DIR, assert_accepted
 
+HEAD = "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES CXX)\n"
 CALL = "teeny_add_kernel(app SOURCE k.rs FRONTEND rust ARCHITECTURES {})\n"
 
 SNAPSHOT = r"""
-function(snapshot_policies file)
-  foreach(number RANGE 0 200)
-    string(REGEX REPLACE "^.*(....)$" "CMP\\1" policy "0000${number}")
-    if(POLICY ${policy})
-      cmake_policy(GET ${policy} value)
-      file(APPEND ${file} "${policy} ${value}\n")
-    endif()
-  endforeach()
-endfunction()
 macro(snapshot name)
   foreach(kind VARIABLES CACHE_VARIABLES MACROS COMPILE_OPTIONS COMPILE_DEFINITIONS INCLUDE_DIRECTORIES LINK_LIBRARIES
       LINK_OPTIONS BUILDSYSTEM_TARGETS TESTS SUBDIRECTORIES ADDITIONAL_CLEAN_FILES)
@@ -52,7 +44,6 @@ macro(snapshot name)
   endforeach()
 endmacro()
 """
-SNAPSHOT = SNAPSHOT[SNAPSHOT.index("macro(snapshot name)") :]
 
 OLD_HEAD = """\
 cmake_minimum_required(VERSION {minimum})
@@ -111,8 +102,7 @@ def test_a_call_changes_nothing_but_its_targets(project, minimum):
         head=OLD_HEAD.format(minimum=minimum),
     )
     project.program("nvidia-smi", "#!/bin/sh\necho 8.0\n")
-    teenyc = project.program("private/teenyc")
-    project.program("rustc", project.rustc_text())
+    teenyc = project.program("private/teenyc", project.rustc_text())
     assert_accepted(project.configure(env={"TEENYC_PATH": str(teenyc)}))
     cache = ("TEENYC_EXECUTABLE=", "TEENY_RUSTC_EXECUTABLE=", "TEENY_NATIVE_ARCHITECTURES=", "_TEENY_RUSTC_", "FIND_PACKAGE_MESSAGE_DETAILS_")
     assert_nothing_changed(project, "before", "after", {
@@ -120,7 +110,7 @@ def test_a_call_changes_nothing_but_its_targets(project, minimum):
         "CACHE_VARIABLES": cache,
         "BUILDSYSTEM_TARGETS": ("app_teeny_header=", "app_teeny_images="),
         "COMMANDS": ("find_package", "_find_package", "find_", "_f", "__"),  # of FindPackageHandleStandardArgs
-        "MACROS": ("find_package",),
+        "MACROS": ("_FPHSA_",),
     })  # fmt: skip
 
 
@@ -139,7 +129,7 @@ def test_a_package_found_in_another_directory_serves_the_whole_project(project):
     project.lists("find_package(Teeny REQUIRED GLOBAL)\n", "deps/CMakeLists.txt", head="")
     project.lists(
         f"add_subdirectory(deps)\n{CALL.format('all')}",
-        head="cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES CXX)\nadd_executable(app main.cpp)\n",
+        head=HEAD + "add_executable(app main.cpp)\n",
     )
     assert_accepted(project.configure(*project.defaults))
     assert len(project.images()) == 8
@@ -149,53 +139,53 @@ def test_a_package_found_in_two_directories_serves_both(project):
     text = "find_package(Teeny REQUIRED)\nadd_library({0} ../main.cpp)\nteeny_add_kernel({0} SOURCE ../k.rs FRONTEND rust ARCHITECTURES all-major)\n"
     for name in "ab":
         project.lists(text.format(name), f"{name}/CMakeLists.txt", head="")
-    project.lists("add_subdirectory(a)\nadd_subdirectory(b)\n", head="cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES CXX)\n")
+    project.lists("add_subdirectory(a)\nadd_subdirectory(b)\n", head=HEAD)
     assert_accepted(project.configure(*project.defaults))
     for name in "ab":
         assert len(json.loads((project.build_dir / name / f"teeny/{name}/embed.json").read_text())["kernels"][0]["images"]) == 5
 
 
-def test_a_package_as_a_subdirectory(project):
-    project.lists(
-        f"set(BUILD_SHARED_LIBS ON)\nadd_executable(app main.cpp)\n{SNAPSHOT}snapshot(before)\n"
-        f"add_subdirectory([[{SOURCE_DIR}]] teeny EXCLUDE_FROM_ALL)\nsnapshot(after)\n{CALL.format('all')}",
-        head="cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES CXX)\n",
-    )
+def with_subdirectory(project, text):
+    """Configures with the caller's PATH, where the libraries of the helper are found."""
+    project.lists(text.replace("SUBDIRECTORY", f"add_subdirectory([[{SOURCE_DIR}]] teeny EXCLUDE_FROM_ALL)"), head=HEAD)
     path = os.pathsep.join((str(project.bin), os.environ["PATH"]))
-    result = project.configure(*project.defaults, "-DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=ON", env={"PATH": path})
-    assert_accepted(result)
+    return project.configure(*project.defaults, "-DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=ON", env={"PATH": path})
+
+
+def test_a_package_as_a_subdirectory(project):
+    text = f"{SNAPSHOT}snapshot(before)\nSUBDIRECTORY\nsnapshot(after)\nadd_executable(app main.cpp)\n{CALL.format('all')}"
+    assert_accepted(with_subdirectory(project, text))
     assert len(project.images()) == 8
+    assert "teeny/src/teeny-kernel" in project.ninja_inputs("teeny/app/declare.stamp")[0]
     first, second = snapshots(project, "before"), snapshots(project, "after")
-    new = {line.split("=")[0] for line in second["VARIABLES"] - first["VARIABLES"]} - {
-        line.split("=")[0] for line in second["CACHE_VARIABLES"]
-    }
-    assert not {name for name in new if not name.startswith("Teeny_")}
+    cache = {line.split("=")[0] for line in second["CACHE_VARIABLES"]}
+    new = {line for line in second["VARIABLES"] - first["VARIABLES"] if line.split("=")[0] not in cache}
+    assert not {line for line in new if not line.startswith("Teeny_")}
     assert first["POLICIES"] == second["POLICIES"] and first["TESTS"] == second["TESTS"]
-    assert "teeny/src/teeny-kernel" in " ".join(project.ninja_inputs("teeny/app/declare.stamp")[0])
+
+
+def test_b25_a_subdirectory_beats_a_package_found_later(project):
+    text = f"SUBDIRECTORY\nfind_package(Teeny REQUIRED)\nadd_executable(app main.cpp)\n{CALL.format('80')}"
+    assert_accepted(with_subdirectory(project, text))
+    assert "teeny/src/teeny-kernel" in project.ninja_inputs("teeny/app/declare.stamp")[0]
+
+
+def test_b25_a_subdirectory_behind_a_package_is_an_error(project):
+    result = with_subdirectory(project, "find_package(Teeny REQUIRED)\nSUBDIRECTORY\n")
+    assert result.returncode != 0
+    assert all("Teeny::" in message.text for message in result.of_kind("Error")), result.output
 
 
 @pytest.mark.parametrize("wanted, found", [("", True), ("0.1", True), ("0.1.0", True), ("0.2", False), ("1", False)])
 def test_versions(project, wanted, found):
     project.lists(
         f"find_package(Teeny {wanted} QUIET)\nmessage(STATUS \"<${{Teeny_FOUND}}>\")\n",
-        head="cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES CXX)\n",
+        head=HEAD,
     )
     assert ("<1>" in project.configure().output) is found
 
 
 def test_an_unknown_component_is_refused(project):
-    project.lists(
-        "find_package(Teeny COMPONENTS nothing QUIET)\nmessage(STATUS \"<${Teeny_FOUND}>\")\n",
-        head="cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES CXX)\n",
-    )
-    assert "<FALSE>" in project.configure().output
-
-
-def test_b25_package_and_subdirectory_together(directory):
-    project = Project(directory)
-    project.lists(
-        f"find_package(Teeny REQUIRED)\nadd_executable(app main.cpp)\n{CALL.format('80')}"
-        f"find_package(Teeny REQUIRED)\n{CALL.format('90').replace('app', 'app').replace('SOURCE', 'NAME x SOURCE')}",
-        head="cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES CXX)\n",
-    )
-    assert_accepted(project.configure(*project.defaults))
+    project.lists("find_package(Teeny REQUIRED COMPONENTS nothing)\n", head=HEAD)
+    result = project.configure()
+    assert "Teeny" in result.error and "Teeny_FOUND to FALSE" in result.error

@@ -4,6 +4,7 @@ Which rules ran is read off the files that were written and off the double's log
 """
 
 import hashlib
+import json
 import os
 import re
 import time
@@ -205,9 +206,10 @@ def test_an_old_cache_serves_a_new_build_tree(make_project, sandbox, double, gen
     project.configure()
     project.build()
     long_ago = time.time() - 2 * 24 * 3600
-    for path in sandbox.cache.iterdir():
+    for path in sandbox.members():
         os.utime(path, (long_ago, long_ago))
-    content = {p.name: p.read_bytes() for p in sandbox.cache.iterdir()}
+    content = sandbox.cached()
+    assert len(content) == 8
     project.binary = sandbox.root / "another build"
     project.configure()
     project.build()
@@ -216,7 +218,7 @@ def test_an_old_cache_serves_a_new_build_tree(make_project, sandbox, double, gen
     for image in project.binary.rglob("*.ptx"):
         assert image.stat().st_nlink == 1 and image.stat().st_mode & 0o777 == 0o644
         image.write_text("")
-    assert {p.name: p.read_bytes() for p in sandbox.cache.iterdir()} == content
+    assert sandbox.cached() == content
 
 
 # ---- What the program holds -----------------------------------------------------------------------------------
@@ -503,3 +505,46 @@ def test_a_file_that_an_option_names_counts(make_project, double):
         project.write("flags", text)
         project.build()
         assert project.is_quiet() and len(double.calls()) == calls
+
+
+def test_kernels_from_the_cache_alone(make_project, double):
+    lists = LISTS + CALL.replace("ARCH", "ID AUTO ARCH")
+    project = make_project("Ninja", lists)
+    project.configure()
+    project.build()
+    images = images_of(project)
+    double.path.unlink()
+    project.definitions["TEENYC_EXECUTABLE"] = "NONE"
+    project.binary = project.sandbox.root / "without a compiler"
+    project.configure()
+    project.build()
+    assert images_of(project) == images and project.is_quiet() and len(double.calls()) == 2
+    project.write("CMakeLists.txt", lists.replace("BLOCK_SIZE=128", "BLOCK_SIZE=64"))
+    result = project.build(check=False)
+    assert result.returncode != 0 and "set TEENYC_PATH to" in result.stdout
+
+
+# ---- The consumer's own flags ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("generator", ["Ninja", "Unix Makefiles"])
+def test_strict_and_unusual_flags_of_the_target(make_project, generator):
+    flags = "-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow;-Wundef;-Wmissing-declarations;-Werror"
+    project = make_project(generator, LISTS.replace("add_exec", f'add_compile_options("{flags}")\nadd_exec') + CALL + """
+set_target_properties(app PROPERTIES UNITY_BUILD ON INTERPROCEDURAL_OPTIMIZATION ON)
+target_precompile_headers(app PRIVATE pch.hpp)
+target_sources(app PRIVATE more.cpp)
+# A target of an old standard carries kernels too; its own sources just can't include the header.
+add_library(old STATIC old.cpp)
+set_target_properties(old PROPERTIES CXX_STANDARD 11 CXX_EXTENSIONS OFF)
+""" + CALL.replace("(app", "(old"))  # fmt: skip
+    for name in ("pch.hpp", "more.cpp", "old.cpp"):
+        project.write(name, "#include <string>\n" if name == "pch.hpp" else "")
+    project.write("main.cpp", MAIN.replace("(unsigned long long)", ""))
+    project.configure("-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+    project.build()
+    assert len(images_of(project)) == 2
+    commands = json.loads((project.binary / "compile_commands.json").read_text(encoding="utf-8"))
+    (embedding,) = (c["command"] for c in commands if c["file"].endswith("app_kernels.cpp"))
+    assert "-flto" not in embedding.partition("-fno-lto")[2] and "cmake_pch" not in embedding
+    assert any("-flto" in c["command"] for c in commands) and any("unity" in c["file"] for c in commands)

@@ -97,7 +97,7 @@ def test_key_of_a_source_names_the_entry(sandbox, double, kernel, prelude, compi
     name = sandbox.tool("key", *arguments).stdout.strip()
     assert re.fullmatch(r"vector_add_[0-9a-f]{64}", name)
     compile_("--arch", "80")
-    assert f"{name}.o" in sandbox.entries()
+    assert f"{name}.o" in sandbox.cached()
     by_id = hashlib.sha256(b"vector_add__f32__128sm_80").hexdigest()
     assert sandbox.tool("key", *arguments, "--id", "AUTO").stdout == f"vector_add_{by_id}\n"
 

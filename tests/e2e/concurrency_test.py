@@ -174,7 +174,7 @@ def test_a_signal_ends_the_compiler_too_and_leaves_nothing(sandbox, double, prel
     assert not is_running(compiler)
     assert sandbox.temporaries() == []
     assert not (sandbox.root / "out.ptx").exists() and not (sandbox.root / "out.stamp").exists()
-    assert [name for name in sandbox.entries() if not name.endswith(".lock")] == []
+    assert sandbox.members() == []
     double.configure(sleep=0, sleep_mid=0)
     sandbox.tool(*arguments(kernel, prelude, double), "--output", sandbox.root / "out.ptx")
     assert len(double.calls()) == 2
@@ -211,4 +211,4 @@ def test_a_failing_compile_is_tried_by_each_and_blocks_nobody(sandbox, double, p
                 for number in range(4)]  # fmt: skip
     for (_, stderr), code in finish(children):
         assert code == 1 and "mode exit1 of the double" in stderr
-    assert len(double.calls()) == 4 and sandbox.entries(".o") == [] and sandbox.temporaries() == []
+    assert len(double.calls()) == 4 and sandbox.members() == [] and sandbox.temporaries() == []

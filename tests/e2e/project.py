@@ -12,6 +12,7 @@ from pathlib import Path
 TIMEOUT_S = 120
 GENERATORS = ("Ninja", "Unix Makefiles", "Ninja Multi-Config")
 OLDEST_RUSTC = (1, 90)
+ENTRY_FILE = re.compile(r"\w+_[0-9a-f]{64}\.(rs|o|mlir|json|lock)")
 VARIABLES = ("TEENY_TEST_KERNEL_TOOL", "TEENY_TEST_PACKAGE_DIR", "TEENY_TEST_SOURCE_DIR")
 
 
@@ -111,9 +112,15 @@ class Sandbox:
         """teeny-kernel."""
         return self.run(self.installation.tool, *arguments, **options)
 
-    def entries(self, ending=""):
-        """Names of the files in the cache."""
-        return sorted(p.name for p in self.cache.iterdir() if p.name.endswith(ending)) if self.cache.is_dir() else []
+    def members(self, *endings):
+        """Paths of the files of entries in the cache, by default all but locks."""
+        endings = endings or (".rs", ".o", ".mlir", ".json")
+        found = self.cache.iterdir() if self.cache.is_dir() else ()
+        return sorted(p for p in found if ENTRY_FILE.fullmatch(p.name) and p.suffix in endings)
+
+    def cached(self, *endings):
+        """{name: bytes} of members()."""
+        return {path.name: path.read_bytes() for path in self.members(*endings)}
 
     def temporaries(self):
         """What a run must not leave behind: anything in TMPDIR, and files on their way to their name."""
