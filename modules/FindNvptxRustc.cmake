@@ -25,7 +25,7 @@ if(NOT TEENY_RUSTC_EXECUTABLE)
   if(Teenyc_FOUND AND NOT TEENYC_EXECUTABLE STREQUAL "NONE")
     set(_nvptx_rustc_found "${TEENYC_EXECUTABLE}")
   else()
-    find_program(_nvptx_rustc_found rustc HINTS "$ENV{CARGO_HOME}/bin" "$ENV{HOME}/.cargo/bin" NO_CACHE)
+    find_program(_nvptx_rustc_found rustc PATHS ENV CARGO_HOME "$ENV{HOME}/.cargo" PATH_SUFFIXES bin NO_CACHE)
   endif()
   if(_nvptx_rustc_found)
     set(TEENY_RUSTC_EXECUTABLE "${_nvptx_rustc_found}" CACHE FILEPATH

@@ -30,7 +30,7 @@ if(NOT TEENYC_EXECUTABLE)
       set(Teenyc_REASON "TEENYC_PATH is '${_teenyc_path}', and there is no such program")
     endif()
   else()
-    find_program(_teenyc_rustup rustup HINTS "$ENV{CARGO_HOME}/bin" "$ENV{HOME}/.cargo/bin" NO_CACHE)
+    find_program(_teenyc_rustup rustup PATHS ENV CARGO_HOME "$ENV{HOME}/.cargo" PATH_SUFFIXES bin NO_CACHE)
     set(_teenyc_list "")
     if(_teenyc_rustup)
       execute_process(COMMAND "${_teenyc_rustup}" toolchain list

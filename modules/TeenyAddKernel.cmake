@@ -54,7 +54,9 @@ embeds the images in a target::
 ``NAMESPACE``
   C++ namespace of the target's kernels, the same in each call. Default: ``<target>_kernels``.
 ``PUBLIC``
-  The generated header is part of the target's interface.
+  The generated header is part of the target's interface: whoever links the target can include it,
+  and a library exports its kernels. It is in the file set ``teeny_kernels`` of the target, together
+  with the headers that it needs: ``install(TARGETS … FILE_SET teeny_kernels)``.
 ``FORCE``
   Compile even what is in the cache, whenever the rule runs.
 
@@ -126,10 +128,14 @@ function(teeny_add_kernel target)
     list(APPEND arguments --id "${arg_ID}")
   endif()
   foreach(option IN LISTS arg_OPTIONS)
-    if(option MATCHES "[$]<")
+    if(option STREQUAL "")
+      continue()
+    elseif(option MATCHES "[$]<")
       list(APPEND arguments
         "$<$<BOOL:${option}>:--option=$<JOIN:${option},$<SEMICOLON>--option=>>")
     else()
+      # Twice: for this list, and for the one that the rule expands.
+      string(REPLACE ";" "\\\\;" option "${option}")
       list(APPEND arguments "--option=${option}")
     endif()
   endforeach()
@@ -141,10 +147,9 @@ function(teeny_add_kernel target)
   if(TEENY_CACHE_SHARED)
     list(APPEND arguments --cache-shared)
   endif()
-  if(TEENY_COMPILER_LAUNCHER)
-    list(JOIN TEENY_COMPILER_LAUNCHER "$<SEMICOLON>" launcher)
-    list(APPEND arguments --launcher "${launcher}")
-  endif()
+  foreach(word IN LISTS TEENY_COMPILER_LAUNCHER)
+    list(APPEND arguments "--launcher=${word}")
+  endforeach()
   if(DEFINED arg_LOG_LEVEL)
     set(log_level "${arg_LOG_LEVEL}")
   else()
@@ -165,7 +170,10 @@ function(teeny_add_kernel target)
   _teeny_check_namespace(namespace "${call}" "${target}" "${arg_NAMESPACE}")
   get_target_property(begun ${target} _TEENY_DIRECTORY)
   if(NOT begun)
-    _teeny_begin_target(${target} ${namespace} hidden)
+    _teeny_begin_target(${target} ${namespace})
+  endif()
+  if(arg_PUBLIC)
+    _teeny_publish_header(${target})
   endif()
   _teeny_rules_target(rules ${target})
   if(prelude_depends MATCHES "/teeny/triton_prelude_([0-9a-f]+)[.]rs[.]stamp$")

@@ -20,6 +20,13 @@ function(_teeny_tool command depends)
   set(${depends} "${tool}" PARENT_SCOPE)
 endfunction()
 
+# The folder of teeny/kernel.hpp, as a path.
+function(_teeny_runtime_include result)
+  get_target_property(path Teeny::runtime INTERFACE_INCLUDE_DIRECTORIES)
+  string(REGEX REPLACE "[$]<BUILD_INTERFACE:([^>]*)>.*" "\\1" path "${path}")
+  set(${result} "${path}" PARENT_SCOPE)
+endfunction()
+
 # Escapes for a JSON string.
 function(_teeny_json_string result text)
   string(REPLACE "\\" "\\\\" text "${text}")
@@ -28,7 +35,7 @@ function(_teeny_json_string result text)
 endfunction()
 
 # The first call for a target: its two rules, its include directories, its generated source.
-function(_teeny_begin_target target namespace visibility)
+function(_teeny_begin_target target namespace)
   get_target_property(binary_dir ${target} BINARY_DIR)
   set(directory "${binary_dir}/teeny/${target}")
   get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
@@ -47,7 +54,7 @@ function(_teeny_begin_target target namespace visibility)
     _TEENY_DIRECTORY "${directory}"
     _TEENY_CONFIG_DIRECTORY "${config_directory}"
     _TEENY_NAMESPACE "${namespace}"
-    _TEENY_VISIBILITY "${visibility}"
+    _TEENY_VISIBILITY hidden
     _TEENY_CALL_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}"
     _TEENY_KERNELS ""
     _TEENY_STAMPS "")
@@ -93,15 +100,31 @@ function(_teeny_begin_target target namespace visibility)
     SKIP_PRECOMPILE_HEADERS ON
     SKIP_AUTOGEN ON
     COMPILE_OPTIONS "$<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-fno-lto;-w>")
-  get_target_property(runtime_include Teeny::runtime INTERFACE_INCLUDE_DIRECTORIES)
-  target_include_directories(${target} SYSTEM PRIVATE "${directory}/include" ${runtime_include})
+  _teeny_runtime_include(runtime)
+  target_include_directories(${target} SYSTEM PRIVATE "${directory}/include" "${runtime}")
+endfunction()
+
+# PUBLIC: the header, and those of Teeny that it includes, become a file set of the target.
+function(_teeny_publish_header target)
+  get_target_property(visibility ${target} _TEENY_VISIBILITY)
+  if(visibility STREQUAL "exported")
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES _TEENY_VISIBILITY exported)
+  get_target_property(directory ${target} _TEENY_DIRECTORY)
+  set(header "${directory}/include/${target}_kernels.hpp")
+  _teeny_runtime_include(runtime)
+  set_source_files_properties("${header}" TARGET_DIRECTORY ${target} PROPERTIES GENERATED ON)
+  target_sources(${target} PUBLIC
+    FILE_SET teeny_kernels TYPE HEADERS
+    BASE_DIRS "${directory}/include" "${runtime}"
+    FILES "${header}" "${runtime}/teeny/kernel.hpp" "${runtime}/teeny/detail/image_data.hpp")
 endfunction()
 
 # Writes, at the end of the configure step, what src/target_manifest.h describes.
 function(_teeny_generate_manifest file target config_directory)
   get_target_property(directory ${target} _TEENY_DIRECTORY)
   get_target_property(namespace ${target} _TEENY_NAMESPACE)
-  get_target_property(visibility ${target} _TEENY_VISIBILITY)
   _teeny_json_string(directory "${directory}")
   set(second "")
   if(NOT config_directory STREQUAL "")
@@ -109,7 +132,7 @@ function(_teeny_generate_manifest file target config_directory)
     set(second "\n \"configuration_directory\": ${config_directory},")
   endif()
   file(GENERATE OUTPUT "${file}" CONTENT
-"{\"target\": \"${target}\", \"namespace\": \"${namespace}\", \"visibility\": \"${visibility}\",
+"{\"target\": \"${target}\", \"namespace\": \"${namespace}\", \"visibility\": \"$<TARGET_PROPERTY:${target},_TEENY_VISIBILITY>\",
  \"directory\": ${directory},${second}
  \"kernels\": [
 $<TARGET_PROPERTY:${target},_TEENY_KERNELS>

@@ -22,7 +22,6 @@ struct Words {
   std::string arch;
   std::optional<std::string> ptx_version;
   std::vector<std::string> depends;
-  std::string launcher;
   std::string log_level;
   bool cache_shared = false;
   bool force = false;
@@ -35,7 +34,7 @@ void add_kernel_options(CLI::App& command, Words& words, BuildRequest& build) {
   KernelSpec& spec = build.spec;
   const auto add_list = [&command](const char* name, std::vector<std::string>& list,
                                    const char* help) {
-    command.add_option(name, list, help)->expected(1)->allow_extra_args(false);
+    command.add_option(name, list, help)->allow_extra_args(false);
   };
   add_list("--source", words.sources, "Rust file of the kernel; repeatable, joined in this order");
   command.add_option("--name", spec.name, "name of the kernel");
@@ -64,21 +63,14 @@ void add_compile_options(CLI::App& command, Words& words, BuildRequest& build) {
   command.add_option("--output", build.output, "image to write")->required();
   command.add_option("--stamp", build.stamp, "empty file written when all is done");
   command.add_option("--mlir-output", build.mlir_output, "copy of the compiler's .mlir");
-  command.add_option("--launcher", words.launcher,
-                     "program put before the compiler; words separated by semicolons");
+  command
+      .add_option("--launcher", build.launcher,
+                  "program put before the compiler; repeatable for its arguments")
+      ->allow_extra_args(false);
   add_cache_options(command, words, build);
   command.add_option("--log-level", words.log_level, "error, warn, info, debug or trace");
   command.add_flag("--force", words.force, "compile even if it is in the cache");
   command.add_option("--keep", build.keep, "folder for the files of a failed compile");
-}
-
-std::vector<std::string> split_list(const std::string& text) {
-  std::vector<std::string> words;
-  std::istringstream rest(text);
-  for (std::string word; std::getline(rest, word, ';');) {
-    if (!word.empty()) words.push_back(word);
-  }
-  return words;
 }
 
 void understand(const Words& words, BuildRequest& build) {
@@ -101,7 +93,6 @@ void understand(const Words& words, BuildRequest& build) {
   } else if (*words.ptx_version != "default") {
     spec.ptx_version = parse_ptx_version(*words.ptx_version);
   }
-  build.launcher = split_list(words.launcher);
   const char* const shared = std::getenv("TEENYC_CACHE_SHARED");
   if (words.cache_shared || (shared != nullptr && std::string_view(shared) == "1")) {
     build.sharing = CacheSharing::group;

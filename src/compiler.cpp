@@ -63,6 +63,18 @@ std::vector<std::string> compiler_environment(const CompileJob& job) {
   return environment;
 }
 
+// rustc has no switch against its remark that ptx<NN> is not a stable target feature. It is we who
+// use it, so the user is not told. The remark ends with an empty line.
+std::string without_feature_remark(const std::string& diagnostics) {
+  const std::size_t begin =
+      diagnostics.find("warning: unstable feature specified for `-Ctarget-feature`: `ptx");
+  if (begin == std::string::npos) return diagnostics;
+  const std::size_t end = diagnostics.find("\n\n", begin);
+  if (end == std::string::npos) return diagnostics;
+  std::string rest = diagnostics.substr(0, begin) + diagnostics.substr(end + 2);
+  return rest == "warning: 1 warning emitted\n\n" ? "" : rest;
+}
+
 std::filesystem::path output_file(const CompileJob& job) {
   return job.directory / (job.stem + ".o");
 }
@@ -120,7 +132,9 @@ CompilerOutput run_compiler(const CompileJob& job) {
   }
   CompilerOutput output;
   output.seconds = seconds.count();
-  output.diagnostics = std::move(completed.standard_error);
+  output.diagnostics = job.frontend == Frontend::rust && job.ptx_version
+                           ? without_feature_remark(completed.standard_error)
+                           : std::move(completed.standard_error);
   const auto read_if_there = [](const std::filesystem::path& path) -> std::optional<std::string> {
     std::error_code failed;
     if (!std::filesystem::exists(path, failed)) return std::nullopt;

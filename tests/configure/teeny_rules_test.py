@@ -28,7 +28,7 @@ def build(project, *targets, config=None):
 # OPTIONS
 
 PLAIN = [
-    "-Cmetadata=a b", '--cfg=feature="x"', "$HOME", "$$", "${X}", "a\\b", "", " ", "'", "`id`", "#", "%PATH%", "&", "|",
+    "-Cmetadata=a b", '--cfg=feature="x"', "$HOME", "$$", "${X}", "a\\b", " ", "'", "`id`", "#", "%PATH%", "&", "|",
     "*", "?", "~", "!", "(", ")", "<x>", "ä", "--", "-", "@file", "=", ",", "a,b", "--option=x", "{}",
 ]  # fmt: skip
 
@@ -56,15 +56,17 @@ def test_b14_options_that_cmake_itself_can_hardly_pass_arrive_unchanged_or_are_r
     project.lists(CALL.format(f"OPTIONS {quoted(options)}"))
     result = project.configure(*project.defaults, project.fake_tool())
     if result.returncode:
-        assert_refused(project, result, "OPTIONS")
+        assert_refused(project, result)
+        assert any(" ".join(option.split()) in result.error for option in options), result.error
     else:
         [call] = build(project, "app_teeny_images")
         assert call["--option"] == options
 
 
-def test_b14_an_empty_variable_is_no_option(project):
-    accepted(project, CALL.format('OPTIONS "${EMPTY}"'))
-    assert "--option" not in told(project)
+@pytest.mark.parametrize("options, expected", [('"${EMPTY}"', None), ('-g "" "${EMPTY}" ${EMPTY} -v', ["-g", "-v"])])
+def test_b14_an_empty_word_is_no_option(project, options, expected):
+    accepted(project, CALL.format(f"OPTIONS {options}"))
+    assert told(project).get("--option") == expected
 
 
 @pytest.mark.parametrize("option, expected", [
@@ -129,9 +131,9 @@ def test_a_shared_cache_is_told(project, given, expected):
 
 
 @pytest.mark.parametrize("launcher", ["ccache", "ccache;--flag;a b"])
-def test_the_launcher_is_told_in_one_argument(project, launcher):
+def test_every_word_of_the_launcher_is_told(project, launcher):
     accepted(project, CALL.format(""), f"-DTEENY_COMPILER_LAUNCHER={launcher}")
-    assert told(project)["--launcher"] == [launcher]
+    assert ";".join(told(project)["--launcher"]) == launcher
     assert project.manifest()["kernels"][0]["per_configuration"] is False
 
 

@@ -540,7 +540,6 @@ set_target_properties(old PROPERTIES CXX_STANDARD 11 CXX_EXTENSIONS OFF)
 """ + CALL.replace("(app", "(old"))  # fmt: skip
     for name in ("pch.hpp", "more.cpp", "old.cpp"):
         project.write(name, "#include <string>\n" if name == "pch.hpp" else "")
-    project.write("main.cpp", MAIN.replace("(unsigned long long)", ""))
     project.configure("-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
     project.build()
     assert len(images_of(project)) == 2

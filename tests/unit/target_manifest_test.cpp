@@ -1,0 +1,89 @@
+#include "target_manifest.h"
+
+#include <gtest/gtest.h>
+
+#include "declare.h"
+#include "embed.h"
+#include "error.h"
+#include "temporary_directory.h"
+
+namespace teeny::tool {
+namespace {
+
+constexpr const char* k_json = R"({"target": "my-app", "namespace": "ns", "visibility": "hidden",
+ "directory": "/d", "configuration_directory": "/d/Debug",
+ "kernels": [
+  {"name": "b", "frontend": "rust", "sources": ["b.rs"], "per_configuration": true,
+   "images": ["b.sm_80.ptx", "b.sm_90.ptx"]},
+  {"name": "a", "frontend": "triton", "sources": ["a.rs", "a2.rs"], "per_configuration": false,
+   "images": ["a.sm_90.ptx"]}
+]})";
+
+class TargetManifestTest : public testing::Test {
+ protected:
+  TargetManifest read(const std::string& json) {
+    write_file(directory.path() / "m.json", json);
+    return read_target_manifest(directory.path() / "m.json");
+  }
+  TemporaryDirectory directory;
+};
+
+TEST_F(TargetManifestTest, KernelsSortedByName) {
+  const TargetManifest manifest = read(k_json);
+  ASSERT_EQ(manifest.kernels.size(), 2U);
+  EXPECT_EQ(manifest.kernels[0].name, "a");
+  EXPECT_EQ(manifest.kernels[0].images[0], "/d/a.sm_90.ptx");
+  EXPECT_EQ(manifest.kernels[1].images[1], "/d/Debug/b.sm_90.ptx");
+}
+
+TEST_F(TargetManifestTest, WhatIsNoManifestIsRefused) {
+  for (const char* const json :
+       {"", "{}", "[]", R"({"target": 1, "namespace": "n", "visibility": "x", "kernels": []})",
+        R"({"target": "t", "namespace": "n", "visibility": "hidden", "directory": "/d", "kernels":
+           [{"name": "k", "frontend": "c", "sources": [], "per_configuration": false, "images": ["i"]}]})"}) {
+    EXPECT_THROW((void)read(json), Error) << json;
+  }
+}
+
+TEST_F(TargetManifestTest, ArrayNamesNeverMeet) {
+  EXPECT_EQ(image_array_name("app"), "images_of_app");
+  EXPECT_NE(image_array_name("a-b"), image_array_name("a_b"));
+  EXPECT_NE(image_array_name("a-b"), image_array_name("a_2db"));
+}
+
+TEST_F(TargetManifestTest, HeaderDependsOnNamesAndCountsOnly) {
+  const TargetManifest manifest = read(k_json);
+  const std::string header = declare_kernels(manifest);
+  for (const char* const part :
+       {"namespace ns {", "ImageData images_of_my_2dapp[3]", "Kernel(\"a\", {k_images + 0, 1})",
+        "Kernel(\"b\", {k_images + 1, 2})", "/// a.rs a2.rs\n",
+        "Kernel& b = detail::k_kernels[1]"}) {
+    EXPECT_NE(header.find(part), std::string::npos) << part;
+  }
+  EXPECT_EQ(header.find(".ptx"), std::string::npos);
+}
+
+TEST_F(TargetManifestTest, EmbeddingNamesDigestAndMetadata) {
+  const std::string path = (directory.path() / "sub").string();
+  std::filesystem::create_directory(path);
+  write_file(path + "/k.ptx",
+             ".version 8.0\n.target sm_90a\n.visible .entry k_entry_point()\n.reqntid 64\n{\n}\n");
+  const TargetManifest manifest =
+      read(R"({"target": "t", "namespace": "n", "visibility": "hidden", "directory": ")" + path +
+           R"(", "kernels": [{"name": "k", "frontend": "triton", "sources": ["k.rs"],
+          "per_configuration": false, "images": ["k.ptx"]}]})");
+  const std::string text = embed_kernels(manifest);
+  // sha256sum of the file, its size; suffix, capability, PTX version, warps.
+  for (const std::string& part :
+       {std::string(".incbin \\\"") + path + "/k.ptx\\\"",
+        std::string("74cf72ebd84338ed52a35f9add63e2691f64768f869bf4b4f908c53ebc04a201"),
+        std::string("images_of_t_0, 76U"),
+        std::string("\"k_entry_point\", 0U, 'a', 90U, 80U, 2U")}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+  write_file(path + "/k.ptx", "");
+  EXPECT_THROW((void)embed_kernels(manifest), Error);
+}
+
+}  // namespace
+}  // namespace teeny::tool
