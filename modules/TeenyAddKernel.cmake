@@ -45,7 +45,8 @@ embeds the images in a target::
   TEENY_TRITON_DIR; for ``rust``: the device prelude that comes with this package. ``NONE``: the
   SOURCE is the whole crate.
 ``OPTIONS``
-  Flags added to the compiler's command line. Generator expressions are possible.
+  Flags added to the compiler's command line, behind those of the variable TEENY_OPTIONS and of the
+  target property TEENY_OPTIONS. Generator expressions are possible.
 ``DEPENDS``
   Files that OPTIONS name (their content counts), and targets to be built before.
 ``LOG_LEVEL``
@@ -127,7 +128,11 @@ function(teeny_add_kernel target)
   if(DEFINED arg_ID)
     list(APPEND arguments --id "${arg_ID}")
   endif()
-  foreach(option IN LISTS arg_OPTIONS)
+  get_target_property(target_options ${target} TEENY_OPTIONS)
+  if(NOT target_options)
+    set(target_options)
+  endif()
+  foreach(option IN LISTS TEENY_OPTIONS target_options arg_OPTIONS)
     if(option STREQUAL "")
       continue()
     elseif(option MATCHES "[$]<")

@@ -9,12 +9,16 @@
 #   since Make sees a rule only from its own directory.
 # What accumulates with each call is kept in properties of T and read by generator expressions.
 
-# How to run the helper, and what rules depend on for it.
+# How to run the helper, and what rules depend on for it. Always a path: a target's name would be
+# looked up on PATH, or run by the emulator, in a cross build.
 function(_teeny_tool command depends)
   if(TEENY_KERNEL_EXECUTABLE)
     set(tool "${TEENY_KERNEL_EXECUTABLE}")
-  else()
+  elseif(TARGET Teeny::teeny-kernel)
     set(tool "$<TARGET_FILE:Teeny::teeny-kernel>")
+  else()
+    _teeny_fail("teeny_add_kernel" "there is no teeny-kernel that runs on this machine: pass"
+      " -DTEENY_KERNEL_EXECUTABLE=<path>, or -DTeeny_ROOT=<prefix> of a Teeny installed for it")
   endif()
   set(${command} "${tool}" PARENT_SCOPE)
   set(${depends} "${tool}" PARENT_SCOPE)
@@ -125,6 +129,7 @@ endfunction()
 function(_teeny_generate_manifest file target config_directory)
   get_target_property(directory ${target} _TEENY_DIRECTORY)
   get_target_property(namespace ${target} _TEENY_NAMESPACE)
+  _teeny_choose_embedding(embed ${target})
   _teeny_json_string(directory "${directory}")
   set(second "")
   if(NOT config_directory STREQUAL "")
@@ -132,12 +137,34 @@ function(_teeny_generate_manifest file target config_directory)
     set(second "\n \"configuration_directory\": ${config_directory},")
   endif()
   file(GENERATE OUTPUT "${file}" CONTENT
-"{\"target\": \"${target}\", \"namespace\": \"${namespace}\", \"visibility\": \"$<TARGET_PROPERTY:${target},_TEENY_VISIBILITY>\",
+"{\"target\": \"${target}\", \"namespace\": \"${namespace}\", \"visibility\": \"$<TARGET_PROPERTY:${target},_TEENY_VISIBILITY>\", \"embed\": \"${embed}\",
  \"directory\": ${directory},${second}
  \"kernels\": [
 $<TARGET_PROPERTY:${target},_TEENY_KERNELS>
 ]}
 " TARGET ${target})
+endfunction()
+
+# TEENY_EMBED (target property or variable): incbin, literal, or auto. The assembler reads the image
+# files where it runs: programs that send the source to another machine need literals.
+function(_teeny_choose_embedding result target)
+  get_target_property(embed ${target} TEENY_EMBED)
+  if(NOT embed)
+    set(embed "${TEENY_EMBED}")
+  endif()
+  if(NOT embed)
+    set(embed auto)
+  endif()
+  _teeny_check_one_of("teeny_add_kernel(${target})" TEENY_EMBED "${embed}" auto incbin literal)
+  if(embed STREQUAL "auto")
+    get_target_property(launcher ${target} CXX_COMPILER_LAUNCHER)
+    if(MSVC OR "${launcher}" MATCHES "distcc|icecc|sccache-dist|buildcache|reclient|rewrapper|goma")
+      set(embed literal)
+    else()
+      set(embed incbin)
+    endif()
+  endif()
+  set(${result} ${embed} PARENT_SCOPE)
 endfunction()
 
 # The custom target in whose directory the rules of this call stand, in `result`.
@@ -166,8 +193,12 @@ function(_teeny_add_image_rule stamp target name arch directory)
   _teeny_tool(tool tool_depends)
   set(base "${directory}/${name}.${arch}")
   set(extra)
-  if(TEENY_JOB_POOL)
-    list(APPEND extra JOB_POOL "${TEENY_JOB_POOL}")
+  get_target_property(pool ${target} TEENY_JOB_POOL)
+  if(NOT pool)
+    set(pool "${TEENY_JOB_POOL}")
+  endif()
+  if(pool)
+    list(APPEND extra JOB_POOL "${pool}")
   endif()
   if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.27)
     list(APPEND extra DEPENDS_EXPLICIT_ONLY)

@@ -27,20 +27,20 @@ std::string escaped(std::string_view text) {
 
 struct ReadImage {
   std::string symbol;
+  std::string bytes;
   std::filesystem::path file;
   std::string sha256;
-  std::size_t size = 0;
   Architecture architecture;
   PtxMetadata metadata;
 };
 
 ReadImage read_image(const std::filesystem::path& file, Frontend frontend, std::string symbol) {
-  const std::string bytes = read_file(file);
-  if (const auto fault = ptx_fault(bytes)) {
+  ReadImage image{std::move(symbol), read_file(file), file, {}, {}, {}};
+  if (const auto fault = ptx_fault(image.bytes)) {
     throw Error(ErrorKind::kernel, "embed(" + file.string() + "): " + *fault);
   }
-  ReadImage image{std::move(symbol), file, sha256_hex(bytes), bytes.size(), {}, {}};
-  image.metadata = parse_ptx_metadata(bytes);
+  image.sha256 = sha256_hex(image.bytes);
+  image.metadata = parse_ptx_metadata(image.bytes);
   image.architecture = parse_architecture(image.metadata.target);
   // The Rust runtime's last resort for a kernel that does not say: 128 threads.
   constexpr std::uint32_t k_triton_warps = 4;
@@ -60,6 +60,30 @@ std::string assembler(const ReadImage& image) {
       image.symbol, path);
 }
 
+// A string literal in pieces. Octal escapes have three digits, so that no digit behind them counts.
+std::string literal(const ReadImage& image) {
+  constexpr std::size_t k_piece = 4096;
+  std::string text = fmt::format("alignas(64) const char {}[] =", image.symbol);
+  for (std::size_t begin = 0; begin < image.bytes.size(); begin += k_piece) {
+    text += "\n    \"";
+    for (const char c : std::string_view(image.bytes).substr(begin, k_piece)) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (c == '\n') {
+        text += "\\n";
+      } else if (c == '"' || c == '\\' || c == '?') {  // `??` could begin a trigraph
+        text += '\\';
+        text += c;
+      } else if (byte < 0x20 || byte > 0x7e) {
+        text += fmt::format("\\{:03o}", byte);
+      } else {
+        text += c;
+      }
+    }
+    text += '"';
+  }
+  return text + ";\n";
+}
+
 std::string initializer(const ReadImage& image) {
   const PtxMetadata& m = image.metadata;
   const std::string suffix =
@@ -67,7 +91,7 @@ std::string initializer(const ReadImage& image) {
   return fmt::format(
       "    {{{}, {}U,\n     \"{}\",\n     \"{}\", 0U, {}, {}U, {}U, {}U, {}U, {}U, {}U, "
       "{{{}U, {}U, {}U}}, {}U, {}U, {}U, {}U}},\n",
-      image.symbol, image.size, image.sha256, escaped(m.entry), suffix,
+      image.symbol, image.bytes.size(), image.sha256, escaped(m.entry), suffix,
       image.architecture.capability, m.ptx_version, m.num_warps, m.num_ctas, m.shared, m.tmem_size,
       m.required_threads[0], m.required_threads[1], m.required_threads[2], m.global_scratch_size,
       m.global_scratch_align, m.profile_scratch_size, m.profile_scratch_align);
@@ -114,16 +138,22 @@ std::string embed_kernels(const TargetManifest& manifest) {
       "#include <teeny/detail/image_data.hpp>\n"
       "\n",
       manifest.target);
-  text += k_assembler_macros;
-  text += "\n";
-  for (const ReadImage& image : images) text += assembler(image);
-  text += "\nextern \"C\" {\n";
-  for (const ReadImage& image : images) {
-    text += fmt::format("extern const char {}[] __attribute__((visibility(\"hidden\")));\n",
-                        image.symbol);
+  if (manifest.embed == EmbedMethod::literal) {
+    text += "namespace {\n\n";
+    for (const ReadImage& image : images) text += literal(image);
+    text += "\n}  // namespace\n";
+  } else {
+    text += k_assembler_macros;
+    text += "\n";
+    for (const ReadImage& image : images) text += assembler(image);
+    text += "\nextern \"C\" {\n";
+    for (const ReadImage& image : images) {
+      text += fmt::format("extern const char {}[] __attribute__((visibility(\"hidden\")));\n",
+                          image.symbol);
+    }
+    text += "}\n";
   }
   text += fmt::format(
-      "}}\n"
       "\n"
       "namespace {0} {{\n"
       "namespace detail {{\n"

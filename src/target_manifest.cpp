@@ -14,6 +14,17 @@ namespace {
 
 using Json = nlohmann::json;
 
+// The one of two words that stands there.
+template <typename Choice>
+Choice read_choice(const Json& json, std::string_view first, Choice if_first,
+                   std::string_view second, Choice if_second) {
+  const auto word = json.get<std::string>();
+  if (word == first) return if_first;
+  if (word == second) return if_second;
+  throw Error(ErrorKind::usage,
+              "'" + word + "' is neither " + std::string(first) + " nor " + std::string(second));
+}
+
 TargetKernel read_kernel(const Json& json, const Json& manifest) {
   TargetKernel kernel;
   json.at("name").get_to(kernel.name);
@@ -41,9 +52,10 @@ TargetManifest read_target_manifest(const std::filesystem::path& path) {
     TargetManifest manifest;
     json.at("target").get_to(manifest.target);
     json.at("namespace").get_to(manifest.name_space);
-    manifest.visibility = json.at("visibility").get<std::string>() == "exported"
-                              ? Visibility::exported
-                              : Visibility::hidden;
+    manifest.visibility = read_choice(json.at("visibility"), "hidden", Visibility::hidden,
+                                      "exported", Visibility::exported);
+    manifest.embed = read_choice(json.at("embed"), "incbin", EmbedMethod::incbin, "literal",
+                                 EmbedMethod::literal);
     for (const Json& kernel : json.at("kernels")) {
       manifest.kernels.push_back(read_kernel(kernel, json));
     }

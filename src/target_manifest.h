@@ -1,6 +1,6 @@
 // What CMake tells `declare` and `embed` about one target: a JSON file written at generate time.
 //
-//     {"target": "app", "namespace": "app_kernels", "visibility": "hidden",
+//     {"target": "app", "namespace": "app_kernels", "visibility": "hidden", "embed": "incbin",
 //      "directory": "/…/teeny/app", "configuration_directory": "/…/teeny/app/Debug",
 //      "kernels": [{"name": "saxpy", "frontend": "rust", "sources": ["saxpy.rs"],
 //                   "per_configuration": false, "images": ["saxpy.sm_80.ptx", …]}, …]}
@@ -21,6 +21,12 @@ namespace teeny::tool {
 /// Whether other libraries may use the kernels of this one.
 enum class Visibility { hidden, exported };
 
+/// How the bytes get into the generated source file.
+enum class EmbedMethod {
+  incbin,   ///< the assembler reads the image files
+  literal,  ///< string literals, for compilers that run where the image files are not
+};
+
 /// One kernel of a target.
 struct TargetKernel {
   std::string name;
@@ -34,6 +40,7 @@ struct TargetManifest {
   std::string target;
   std::string name_space;
   Visibility visibility = Visibility::hidden;
+  EmbedMethod embed = EmbedMethod::incbin;
   std::vector<TargetKernel> kernels;
 };
 

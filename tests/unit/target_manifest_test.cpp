@@ -10,7 +10,8 @@
 namespace teeny::tool {
 namespace {
 
-constexpr const char* k_json = R"({"target": "my-app", "namespace": "ns", "visibility": "hidden",
+constexpr const char* k_json =
+    R"({"target": "my-app", "namespace": "ns", "visibility": "hidden", "embed": "incbin",
  "directory": "/d", "configuration_directory": "/d/Debug",
  "kernels": [
   {"name": "b", "frontend": "rust", "sources": ["b.rs"], "per_configuration": true,
@@ -37,9 +38,11 @@ TEST_F(TargetManifestTest, KernelsSortedByName) {
 }
 
 TEST_F(TargetManifestTest, WhatIsNoManifestIsRefused) {
-  for (const char* const json :
-       {"", "{}", "[]", R"({"target": 1, "namespace": "n", "visibility": "x", "kernels": []})",
-        R"({"target": "t", "namespace": "n", "visibility": "hidden", "directory": "/d", "kernels":
+  for (
+      const char* const json :
+      {"", "{}", "[]",
+       R"({"target": 1, "namespace": "n", "visibility": "x", "embed": "incbin", "kernels": []})",
+       R"({"target": "t", "namespace": "n", "visibility": "hidden", "embed": "incbin", "directory": "/d", "kernels":
            [{"name": "k", "frontend": "c", "sources": [], "per_configuration": false, "images": ["i"]}]})"}) {
     EXPECT_THROW((void)read(json), Error) << json;
   }
@@ -68,9 +71,10 @@ TEST_F(TargetManifestTest, EmbeddingNamesDigestAndMetadata) {
   std::filesystem::create_directory(path);
   write_file(path + "/k.ptx",
              ".version 8.0\n.target sm_90a\n.visible .entry k_entry_point()\n.reqntid 64\n{\n}\n");
-  const TargetManifest manifest =
-      read(R"({"target": "t", "namespace": "n", "visibility": "hidden", "directory": ")" + path +
-           R"(", "kernels": [{"name": "k", "frontend": "triton", "sources": ["k.rs"],
+  const TargetManifest manifest = read(
+      R"({"target": "t", "namespace": "n", "visibility": "hidden", "embed": "incbin", "directory": ")" +
+      path +
+      R"(", "kernels": [{"name": "k", "frontend": "triton", "sources": ["k.rs"],
           "per_configuration": false, "images": ["k.ptx"]}]})");
   const std::string text = embed_kernels(manifest);
   // sha256sum of the file, its size; suffix, capability, PTX version, warps.
@@ -81,6 +85,11 @@ TEST_F(TargetManifestTest, EmbeddingNamesDigestAndMetadata) {
         std::string("\"k_entry_point\", 0U, 'a', 90U, 80U, 2U")}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
+  TargetManifest literal = manifest;
+  literal.embed = EmbedMethod::literal;
+  const std::string other = embed_kernels(literal);
+  EXPECT_NE(other.find("\\n.target sm_90a\\n.visible"), std::string::npos) << other;
+  EXPECT_EQ(other.find(".incbin"), std::string::npos);
   write_file(path + "/k.ptx", "");
   EXPECT_THROW((void)embed_kernels(manifest), Error);
 }
