@@ -4,3 +4,4 @@ option(TEENY_BUILD_EXAMPLE "Build the example project with Teeny for CMake" OFF)
 option(TEENY_INSTALL "Install Teeny for CMake with the project" ${PROJECT_IS_TOP_LEVEL})
 set(TEENY_SANITIZE "" CACHE STRING
   "Sanitizers for the helper and the unit tests: empty, or address,undefined, or thread")
+option(TEENY_BUILD_HELPER "In a cross build, build teeny-kernel for the target (to package it)" OFF)

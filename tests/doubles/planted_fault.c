@@ -3,7 +3,8 @@
  *   PLANTED_FAULT=keep_temporaries    a temporary file is not removed
  *   PLANTED_FAULT=keep_output         what an earlier run left at the output is not removed first
  *   PLANTED_FAULT=output_in_place     the output is written under its own name, not renamed to it
- *   PLANTED_FAULT=members_in_place    members of an entry are written under their own names */
+ *   PLANTED_FAULT=members_in_place    members of an entry are written under their own names
+ *   PLANTED_FAULT=reopen              an output needs the published object to be opened again */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -35,8 +36,16 @@ __attribute__((constructor)) static void find(void) {
 }
 
 int rename(const char *from, const char *to) {
-  static char waiting[8][2][4096];
+  static char waiting[8][2][4096], published[4096];
   static int count;
+  if (is_planted("reopen") && strstr(to, "/cache/") != NULL && ends_with(to, ".o")) {
+    snprintf(published, sizeof published, "%s", to);
+  }
+  if (is_planted("reopen") && strstr(to, "/out/") != NULL && *published != '\0') {
+    int fd = open(published, O_RDONLY);
+    if (fd < 0) return -1;
+    close(fd);
+  }
   if (is_planted("manifest_first") && strstr(to, "/cache/") != NULL) {
     if (is_member(to) && count < 8) {
       snprintf(waiting[count][0], sizeof waiting[0][0], "%s", from);

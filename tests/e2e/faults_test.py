@@ -1,0 +1,165 @@
+"""C3: a fault at any system call of the helper, and damage to any published file. The whole sweep is tests/fault_sweep.py."""
+
+import os
+import random
+import subprocess
+import time
+
+import pytest
+from fault_harness import KERNEL, KILL, SCENARIOS, Harness, Missing, compile_c, preloadable
+
+# Of each scenario; all of them are some 6,500 and take minutes.
+SAMPLE = 50
+POSITIONS = 200
+
+
+@pytest.fixture(scope="module")
+def harness(installation, tmp_path_factory):
+    try:
+        return Harness(installation.tool, tmp_path_factory.mktemp("faults"))
+    except Missing as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="module")
+def planted_fault(tmp_path_factory):
+    try:
+        return preloadable("planted_fault.c", tmp_path_factory.mktemp("planted"))
+    except Missing as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_C3_a_sample_of_faults_leaves_every_promise_kept(harness, name):
+    injections = harness.injections(SCENARIOS[name])
+    sample = random.Random(name).sample(injections, SAMPLE)
+    violations, unreached = harness.sweep(sample)
+    assert violations == [] and unreached == []
+
+
+def test_C3_death_at_every_rename_and_removal(harness):
+    """The steps by which an entry appears, is replaced, and goes."""
+    injections = [
+        injection
+        for name in ("miss with id", "repair with id", "prune")
+        for injection in harness.injections(SCENARIOS[name])
+        if injection.fault == KILL and injection.call.name in ("rename", "unlink", "mkdir")
+    ]
+    assert len(injections) > 30
+    violations, unreached = harness.sweep(injections)
+    assert violations == [] and unreached == []
+
+
+# ---- The harness sees defects -------------------------------------------------------------------------------------
+
+
+def found_by(harness, library, defect, scenario, wanted):
+    """Invariants that an injection violates when the helper has the defect."""
+    broken = harness.with_defect(library, f"PLANTED_FAULT={defect}")
+    injections = [injection for injection in broken.injections(SCENARIOS[scenario]) if wanted(injection)]
+    assert injections
+    violations, _ = broken.sweep(injections)
+    return {text.split(" ", 1)[0] for text in violations}
+
+
+@pytest.mark.parametrize(
+    "defect, scenario, faults, calls, invariant",
+    [
+        ("manifest_first", "miss", (KILL,), ("rename",), "I2"),
+        ("members_in_place", "repair with id", ("ENOSPC", KILL), ("write", "rename", "unlink"), None),
+        ("keep_temporaries", "miss", ("ENOSPC",), ("write", "fdatasync", "rename"), "I5"),
+        ("keep_output", "miss", ("ENOSPC", KILL), ("mkdir", "write", "rename"), "I4"),
+        ("output_in_place", "hit", (KILL,), ("write",), "I1"),
+        ("reopen", "miss", ("EIO", "ESTALE"), ("openat",), "I1"),
+    ],
+)
+def test_the_harness_finds_planted_defects(harness, planted_fault, defect, scenario, faults, calls, invariant):
+    found = found_by(harness, planted_fault, defect, scenario, lambda i: i.fault in faults and i.call.name in calls)
+    if invariant is None:
+        assert found == set(), "digests make even this harmless"
+    else:
+        assert invariant in found
+
+
+# ---- Damage -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def fast_compiler(tmp_path_factory):
+    try:
+        path = compile_c("fast_teenyc.c", tmp_path_factory.mktemp("compiler") / "bin")
+    except (Missing, subprocess.CalledProcessError) as missing:
+        pytest.skip(str(missing))
+    path.with_name("fast_teenyc.log").touch()
+    time.sleep(2.1)  # so that its identity is remembered
+    return path
+
+
+@pytest.fixture
+def build(sandbox, fast_compiler, prelude):
+    """Builds, and says how often the compiler ran for it."""
+    kernel = sandbox.write("kernel.rs", KERNEL)
+    log = fast_compiler.with_name("fast_teenyc.log")
+
+    def run(*arguments):
+        before = len(log.read_text().splitlines())
+        sandbox.tool("compile", "--source", kernel, "--type", "f32", "--constant", "BLOCK_SIZE=128", "--prelude", prelude,
+                     "--compiler", fast_compiler, "--arch", "90", "--output", sandbox.root / "out.ptx", "--mlir-output",
+                     sandbox.root / "out.mlir", *arguments)  # fmt: skip
+        return len(log.read_text().splitlines()) - before
+
+    return run
+
+
+@pytest.fixture
+def entry(sandbox, build):
+    """{path: bytes} of a published entry's members and manifest."""
+    assert build() == 1 and build() == 0
+    paths = sandbox.members()
+    assert sorted(path.suffix for path in paths) == [".json", ".mlir", ".o", ".rs"]
+    return {path: path.read_bytes() for path in paths}
+
+
+def outputs(sandbox):
+    return (sandbox.root / "out.ptx").read_bytes(), (sandbox.root / "out.mlir").read_bytes()
+
+
+@pytest.mark.parametrize("ending", [".json", ".mlir", ".o", ".rs"])
+@pytest.mark.parametrize(
+    "damage",
+    [lambda data: b"", lambda data: bytes(len(data)), lambda data: data[: len(data) // 2], lambda data: data + b"\n",
+     lambda data: None],
+    ids=["empty", "zeros", "half", "longer", "gone"],
+)  # fmt: skip
+def test_C22_a_damaged_file_is_a_miss_that_repairs(sandbox, build, entry, damage, ending):
+    right = outputs(sandbox)
+    path = next(path for path in entry if path.suffix == ending)
+    damaged = damage(entry[path])
+    if damaged is None:
+        path.unlink()
+    else:
+        path.write_bytes(damaged)
+        assert sandbox.tool("cache", "verify", check=False).returncode == 3
+    assert build() == 1 and outputs(sandbox) == right
+    for other, content in entry.items():  # the manifest holds how long it took
+        assert other.suffix == ".json" or other.read_bytes() == content
+    assert build() == 0 and outputs(sandbox) == right
+    assert sandbox.tool("cache", "verify").stdout == "1 sound, 0 damaged\n"
+
+
+def test_C22_one_changed_byte_anywhere_is_found_and_repaired(sandbox, build, entry):
+    """200 positions, seeded, over all members and the manifest; size and time stay."""
+    right, chance = outputs(sandbox), random.Random(200)
+    for _ in range(POSITIONS):
+        path = chance.choice(sorted(entry))
+        status, data = path.stat(), bytearray(path.read_bytes())
+        position, change = chance.randrange(len(data)), chance.randrange(1, 256)
+        data[position] ^= change
+        with open(path, "r+b") as file:
+            file.write(data)
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+        where = f"{path.suffix} at {position} ^ {change}"
+        assert build() == 1, where
+        assert outputs(sandbox) == right, where
+        assert build() == 0, where
+    assert sandbox.tool("cache", "verify").stdout == "1 sound, 0 damaged\n"
