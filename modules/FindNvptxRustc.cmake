@@ -20,6 +20,7 @@ if(TEENY_RUSTC_EXECUTABLE AND NOT EXISTS "${TEENY_RUSTC_EXECUTABLE}")
 endif()
 
 set(NvptxRustc_REASON "")
+set(_nvptx_rustc_automatic FALSE)
 if(NOT TEENY_RUSTC_EXECUTABLE)
   find_package(Teenyc QUIET)
   if(Teenyc_FOUND AND NOT TEENYC_EXECUTABLE STREQUAL "NONE")
@@ -28,6 +29,7 @@ if(NOT TEENY_RUSTC_EXECUTABLE)
     find_program(_nvptx_rustc_found rustc PATHS ENV CARGO_HOME "$ENV{HOME}/.cargo" PATH_SUFFIXES bin NO_CACHE)
   endif()
   if(_nvptx_rustc_found)
+    set(_nvptx_rustc_automatic TRUE)
     set(TEENY_RUSTC_EXECUTABLE "${_nvptx_rustc_found}" CACHE FILEPATH
       "The rustc that compiles plain-Rust kernels")
   else()
@@ -92,6 +94,15 @@ if(TEENY_RUSTC_EXECUTABLE)
     endif()
   endif()
 endif()
+
+if(_nvptx_rustc_automatic AND NOT NvptxRustc_EXECUTABLE)
+  # Not kept: a better one may come first on PATH next time.
+  unset(TEENY_RUSTC_EXECUTABLE CACHE)
+  unset(TEENY_RUSTC_EXECUTABLE)
+  string(APPEND NvptxRustc_REASON ", or name another with TEENY_RUSTC_EXECUTABLE")
+endif()
+# find_package_handle_standard_args() would take what stands behind a semicolon for a keyword.
+string(REPLACE ";" "," NvptxRustc_REASON "${NvptxRustc_REASON}")
 
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(NvptxRustc REQUIRED_VARS NvptxRustc_EXECUTABLE

@@ -64,6 +64,9 @@ if(NOT TEENYC_EXECUTABLE)
   endif()
 endif()
 
+# find_package_handle_standard_args() would take what stands behind a semicolon for a keyword.
+string(REPLACE ";" "," Teenyc_REASON "${Teenyc_REASON}")
+
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(Teenyc REQUIRED_VARS TEENYC_EXECUTABLE
   REASON_FAILURE_MESSAGE "${Teenyc_REASON}")

@@ -1,13 +1,13 @@
 # GPU architectures: spelling, where the list comes from, the GPU of this machine.
 
-# What the compilers are known to compile for.
-set(_teeny_known_architectures 75 80 86 87 89 90 100 120)
-# As nvcc's all-major: the oldest one and the first of each later major version.
-set(_teeny_major_architectures 75 80 90 100 120)
-
 # Spells the architectures of one call as sm_<number>[a|f], without duplicates.
 function(_teeny_normalize_architectures result call frontend)
+  # What the compilers are known to compile for; and as nvcc's all-major, the oldest one and the
+  # first of each later major version.
+  set(known 75 80 86 87 89 90 100 120)
+  set(majors 75 80 90 100 120)
   set(normalized)
+  set(words)
   foreach(word IN LISTS ARGN)
     if(word STREQUAL "")
       continue()
@@ -15,9 +15,9 @@ function(_teeny_normalize_architectures result call frontend)
       _teeny_fail("${call}" "ARCHITECTURES '${word}': generator expressions are not possible here,"
         " since each architecture has build rules of its own")
     elseif(word STREQUAL "all")
-      list(APPEND words ${_teeny_known_architectures})
+      list(APPEND words ${known})
     elseif(word STREQUAL "all-major")
-      list(APPEND words ${_teeny_major_architectures})
+      list(APPEND words ${majors})
     elseif(word STREQUAL "native")
       _teeny_native_architectures(native)
       if(NOT native)
@@ -44,12 +44,12 @@ function(_teeny_normalize_architectures result call frontend)
         _teeny_fail("${call}" "ARCHITECTURES '${word}': teenyc knows no family (f) architectures")
       endif()
     endif()
-    if(NOT number IN_LIST _teeny_known_architectures)
+    if(NOT number IN_LIST known)
       _teeny_once("unknown architecture ${number}" first)
       if(first)
-        list(JOIN _teeny_known_architectures " " known)
+        list(JOIN known " " known_text)
         message(WARNING "${call}: ARCHITECTURES '${word}' is not among those known to work"
-          " (${known}); it is passed to the compiler as it is")
+          " (${known_text}); it is passed to the compiler as it is")
       endif()
     endif()
     list(APPEND normalized sm_${number}${suffix})

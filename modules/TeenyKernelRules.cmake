@@ -83,7 +83,8 @@ function(_teeny_begin_target target namespace)
     BYPRODUCTS "${source}"
     COMMAND ${tool} embed --manifest "${config_directory}/embed.json" --output "${source}"
             --stamp "${config_directory}/embed.stamp"
-    DEPENDS "${config_directory}/embed.json" ${tool_depends} "$<TARGET_PROPERTY:${target},_TEENY_STAMPS>"
+    DEPENDS "${config_directory}/embed.json" ${tool_depends}
+            "$<TARGET_GENEX_EVAL:${target},$<TARGET_PROPERTY:${target},_TEENY_STAMPS>>"
     COMMENT "Embedding the kernels of ${target}"
     VERBATIM)
   add_custom_target(${target}_teeny_images DEPENDS "${config_directory}/embed.stamp")
@@ -178,7 +179,8 @@ function(_teeny_rules_target result target)
   string(SUBSTRING ${key} 0 12 key)
   set(rules ${target}_teeny_images_${key})
   if(NOT TARGET ${rules})
-    add_custom_target(${rules} DEPENDS "$<TARGET_PROPERTY:${target},_TEENY_STAMPS_${key}>")
+    add_custom_target(${rules}
+      DEPENDS "$<TARGET_GENEX_EVAL:${target},$<TARGET_PROPERTY:${target},_TEENY_STAMPS_${key}>>")
     set_target_properties(${rules} PROPERTIES FOLDER Teeny)
     add_dependencies(${target}_teeny_images ${rules})
   endif()

@@ -8,10 +8,12 @@ function(_teeny_find_prelude file depends call frontend argument)
     return()
   endif()
   set(path "${argument}")
+  set(origin PRELUDE)
   if(path STREQUAL "" AND frontend STREQUAL "rust")
     set(path "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/device/prelude.rs")
   elseif(path STREQUAL "" AND TEENY_PRELUDE)
     set(path "${TEENY_PRELUDE}")
+    set(origin TEENY_PRELUDE)
   elseif(path STREQUAL "" AND TEENY_TRITON_DIR)
     _teeny_assembled_prelude(path stamp "${call}")
     set(${file} "${path}" PARENT_SCOPE)
@@ -22,13 +24,14 @@ function(_teeny_find_prelude file depends call frontend argument)
       " TEENY_PRELUDE to a file or TEENY_TRITON_DIR to a teeny-triton checkout. Kernels in plain"
       " Rust (FRONTEND rust) come with theirs.")
   endif()
-  get_filename_component(path "${path}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
-  get_source_file_property(generated "${path}" GENERATED)
-  if(NOT EXISTS "${path}" AND NOT generated)
-    _teeny_fail("${call}" "PRELUDE '${path}': there is no such file, and no rule makes it")
+  _teeny_find_file(found "${path}")
+  if(NOT found)
+    _teeny_fail("${call}" "${origin} '${path}': there is no such file, and no rule makes it")
+  elseif(IS_DIRECTORY "${found}")
+    _teeny_fail("${call}" "${origin} '${path}' is a directory")
   endif()
-  set(${file} "${path}" PARENT_SCOPE)
-  set(${depends} "${path}" PARENT_SCOPE)
+  set(${file} "${found}" PARENT_SCOPE)
+  set(${depends} "${found}" PARENT_SCOPE)
 endfunction()
 
 # One rule per TEENY_TRITON_DIR and build tree, in a custom target of its own.
@@ -45,6 +48,10 @@ function(_teeny_assembled_prelude file stamp call)
     file(GLOB_RECURSE inputs "${from}/src/triton/*.rs" "${from}/kernels/teeny-triton/src/triton/*.rs"
       "${from}/core/teeny-core/src/dtype/mod.rs" "${from}/../../core/teeny-core/src/dtype/mod.rs"
       "${from}/../teeny-core/src/dtype/mod.rs")
+    if(NOT inputs)
+      _teeny_fail("${call}" "TEENY_TRITON_DIR '${TEENY_TRITON_DIR}' holds no src/triton: it is to be"
+        " a teeny-triton crate or a checkout of teenygrad")
+    endif()
     add_custom_command(
       OUTPUT "${path}.stamp"
       BYPRODUCTS "${path}"
@@ -57,6 +64,4 @@ function(_teeny_assembled_prelude file stamp call)
   endif()
   set(${file} "${path}" PARENT_SCOPE)
   set(${stamp} "${path}.stamp" PARENT_SCOPE)
-  # For the ordering of Make, which sees no rules of other targets.
-  set(_teeny_prelude_target teeny_triton_prelude_${key} PARENT_SCOPE)
 endfunction()

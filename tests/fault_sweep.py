@@ -9,14 +9,13 @@ Exit 1 on a violation, or when a call could not be reached. See e2e/fault_harnes
 import argparse
 import collections
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent / "e2e"))
 
-from fault_harness import SCENARIOS, Harness  # noqa: E402
+from fault_harness import SCENARIOS, Harness, open_directory  # noqa: E402
 
 
 def main():
@@ -26,7 +25,7 @@ def main():
     parser.add_argument("--workers", type=int)
     parser.add_argument("--list", action="store_true", help="print the injections and make none")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="fault sweep ") as directory:
+    with open_directory() as directory:
         harness = Harness(Path(options.tool).resolve(), directory)
         injections = []
         for name in options.scenario or SCENARIOS:

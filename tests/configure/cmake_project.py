@@ -259,7 +259,7 @@ class Project:
 
 
 def _shell_words(line):
-    # shlex leaves the backslash of \\$ and \\` in double quotes, a shell doesn't.
+    # shlex leaves the backslash of \$ and \` in double quotes, a shell doesn't.
     return shlex.split(re.sub(r"\\(.)", lambda pair: pair[1] if pair[1] in "$`" else pair[0], line))
 
 

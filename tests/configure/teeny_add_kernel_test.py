@@ -149,11 +149,17 @@ def test_a_source_that_is_a_directory_is_refused(project):
 
 @pytest.mark.parametrize(
     "word, file",
-    [(r"a\"b.rs", 'a"b.rs'), (r"a\;b.rs", "a;b.rs"), (r"a\nb.rs", "a\nb.rs"), (r"a\\b.rs", "a\\b.rs"), ("$<1:k.rs>", "k.rs")],
+    [(r"a\"b.rs", 'a"b.rs'), (r"a\;b.rs", "a;b.rs"), (r"a\\b.rs", "a\\b.rs"), ("$<1:k.rs>", "k.rs")],
 )
 def test_a_source_that_rules_can_not_name_is_refused(project, word, file):
     project.write(file)
-    refused(project, f'teeny_add_kernel(app SOURCE "{word}" NAME x ARCHITECTURES 80)\n', "SOURCE 'a" if file[0] == "a" else "SOURCE '$<")
+    refused(
+        project, f'teeny_add_kernel(app SOURCE "{word}" NAME x ARCHITECTURES 80)\n', "SOURCE '", "is not a file name that rules can use"
+    )
+
+
+def test_a_source_with_a_line_end_in_its_name_is_refused(project):
+    refused(project, 'teeny_add_kernel(app SOURCE "a\\nb.rs" NAME x ARCHITECTURES 80)\n', "a line end", "can't be passed on")
 
 
 @pytest.mark.parametrize("file", ["a b.rs", "a+(b)'.rs", "a@b&c%d,e=f~g!.rs", "ärger.rs", "-a.rs", "a$b.rs", "a#b.rs"])

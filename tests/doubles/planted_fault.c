@@ -3,7 +3,6 @@
  *   PLANTED_FAULT=keep_temporaries    a temporary file is not removed
  *   PLANTED_FAULT=keep_output         what an earlier run left at the output is not removed first
  *   PLANTED_FAULT=output_in_place     the output is written under its own name, not renamed to it
- *   PLANTED_FAULT=members_in_place    members of an entry are written under their own names
  *   PLANTED_FAULT=reopen              an output needs the published object to be opened again */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -59,8 +58,7 @@ int rename(const char *from, const char *to) {
     }
     return result;
   }
-  if ((is_planted("output_in_place") && strstr(to, "/out/") != NULL) ||
-      (is_planted("members_in_place") && strstr(to, "/cache/") != NULL && is_member(to))) {
+  if (is_planted("output_in_place") && strstr(to, "/out/") != NULL) {
     char buffer[4096];
     int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     if (in < 0 || out < 0) return -1;
