@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <sstream>
 
@@ -9,6 +10,7 @@
 #include "cache_maintenance.h"
 #include "cache_statistics.h"
 #include "compiler.h"
+#include "diagnostics.h"
 #include "error.h"
 #include "file.h"
 #include "kernel_inputs.h"
@@ -126,6 +128,7 @@ class KernelBuild {
     const Fingerprint fingerprint = fingerprint_of(spec_, loaded_, compiler_);
     const EntryKey key{loaded_.source.function, fingerprint.id(), spec_.arch_text(),
                        spec_.ptx_version};
+    compiled_name_ = key.name() + ".rs";
     std::optional<Entry> entry = look_up(key, fingerprint);
     if (!entry) {
       std::optional<FileLock> lock;
@@ -147,7 +150,7 @@ class KernelBuild {
     } else {
       count_hit(*entry);
     }
-    if (!entry->diagnostics.empty()) std::fputs(entry->diagnostics.c_str(), stderr);
+    show(entry->diagnostics);
     publish_id(fingerprint, *entry);
     return std::move(*entry);
   }
@@ -209,9 +212,11 @@ class KernelBuild {
     job.ptx_version = spec_.ptx_version;
     job.options = spec_.options;
     job.log_level = request_.log_level;
+    job.colours = wants_colours() ? Colours::always : Colours::compilers_choice;
     job.pass_environment = passed_environment();
     try {
       CompilerOutput output = run_compiler(job);
+      output.diagnostics = portable(std::move(output.diagnostics), job);
       relay(output.diagnostics);
       if (const auto fault = output_fault(output.object, spec_, loaded_.source.entry_point)) {
         throw CompileFailed(compiler_.filename().string() + " wrote no usable image: " + *fault,
@@ -226,21 +231,57 @@ class KernelBuild {
     }
   }
 
+  // As they are stored: the private folder of this compile is not in them.
+  static std::string portable(std::string diagnostics, const CompileJob& job) {
+    const std::string folder = job.directory.string() + "/";
+    for (std::size_t at = diagnostics.find(folder); at != std::string::npos;
+         at = diagnostics.find(folder, at)) {
+      diagnostics.erase(at, folder.size());
+    }
+    return diagnostics;
+  }
+
+  // As they are shown: places are those of the user's files.
+  [[nodiscard]] std::string for_people(const std::string& diagnostics) const {
+    const auto prelude_lines = std::count(loaded_.prelude.begin(), loaded_.prelude.end(), '\n');
+    const LineMap map(loaded_.source, static_cast<std::size_t>(prelude_lines));
+    const auto origin = [&](std::size_t line) -> TextOrigin {
+      const LineOrigin found = map.find(line);
+      switch (found.owner) {
+        case LineOwner::prelude:
+          return {spec_.prelude.empty() ? "<device prelude>" : spec_.prelude, found.line};
+        case LineOwner::source:
+          return {spec_.sources[found.file].string(), found.line};
+        case LineOwner::generated:
+          return {"<entry point generated for " + loaded_.source.function + ">", found.line};
+        case LineOwner::outside:
+          break;
+      }
+      return {"<end of the kernel>", line};
+    };
+    std::string text = remap_diagnostics(diagnostics, compiled_name_, origin);
+    return wants_colours() ? text : without_colours(text);
+  }
+
+  void show(const std::string& diagnostics) const {
+    if (diagnostics.empty()) return;
+    std::string text = for_people(diagnostics);
+    if (text.back() != '\n') text += '\n';
+    std::fputs(text.c_str(), stderr);
+  }
+
   // The compiler's log, line by line, where it was asked for.
-  void relay(const std::string& diagnostics) {
+  void relay(const std::string& diagnostics) const {
     if (!request_.log_level) return;
     const auto logger = spdlog::default_logger()->clone("teenyc");
     logger->set_level(spdlog::level::trace);
     logger->set_pattern("[%n] %v");
-    std::istringstream lines(diagnostics);
+    std::istringstream lines(for_people(diagnostics));
     for (std::string line; std::getline(lines, line);) logger->debug(line);
   }
 
   [[noreturn]] void report(const CompileFailed& failure, const CompileJob& job) {
-    std::fputs(failure.diagnostics().c_str(), stderr);
-    if (!failure.diagnostics().empty() && failure.diagnostics().back() != '\n') {
-      std::fputc('\n', stderr);
-    }
+    show(portable(failure.diagnostics(), job));
     std::string message = "kernel " + loaded_.source.function + " for " +
                           (job.arch.empty() ? "the default architecture" : job.arch) +
                           " does not compile: " + failure.what();
@@ -282,6 +323,7 @@ class KernelBuild {
   Loaded loaded_;
   fs::path compiler_;
   std::optional<CompileCache> cache_;
+  std::string compiled_name_;  // of the Rust text, as the compiler's messages have it
   std::string miss_reason_;
   bool stored_ = false;
   bool warned_ = false;

@@ -111,10 +111,16 @@ Command compiler_command(const CompileJob& job) {
   if (job.frontend == Frontend::rust && job.ptx_version) {
     arguments.push_back("-Ctarget-feature=+ptx" + std::to_string(*job.ptx_version));
   }
-  if (job.frontend == Frontend::rust &&
-      std::none_of(job.options.begin(), job.options.end(),
-                   [](const std::string& option) { return option.rfind("--edition", 0) == 0; })) {
+  const auto user_says = [&job](std::string_view flag) {
+    return std::any_of(job.options.begin(), job.options.end(), [flag](const std::string& option) {
+      return option.compare(0, flag.size(), flag) == 0;
+    });
+  };
+  if (job.frontend == Frontend::rust && !user_says("--edition")) {
     arguments.emplace_back("--edition=2021");
+  }
+  if (job.colours == Colours::always && !user_says("--color") && !user_says("--error-format")) {
+    arguments.emplace_back("--color=always");
   }
   arguments.insert(arguments.end(), job.options.begin(), job.options.end());
   return command;

@@ -13,6 +13,9 @@
 
 namespace teeny::tool {
 
+/// Whether the compiler is told to colour its messages, which it writes to a pipe.
+enum class Colours { compilers_choice, always };
+
 /// One compile.
 struct CompileJob {
   Frontend frontend = Frontend::triton;
@@ -25,6 +28,7 @@ struct CompileJob {
   std::optional<std::uint32_t> ptx_version;  ///< major * 10 + minor
   std::vector<std::string> options;          ///< of the user, last on the command line
   std::optional<LogLevel> log_level;
+  Colours colours = Colours::compilers_choice;
   std::vector<std::string> pass_environment;  ///< names of TEENY_PASS_ENVIRONMENT
 };
 

@@ -60,7 +60,8 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   if (::getppid() != parent) ::_exit(127);
   ::signal(SIGPIPE, SIG_DFL);
   const int input = ::open("/dev/null", O_RDONLY);
-  if (input >= 0 && ::dup2(input, 0) >= 0 && ::dup2(output, 1) >= 0 && ::dup2(error, 2) >= 0 &&
+  if (input >= 0 && ::dup2(input, 0) >= 0 && (input == 0 || ::close(input) == 0) &&
+      ::dup2(output, 1) >= 0 && ::dup2(error, 2) >= 0 &&
       (*directory == '\0' || ::chdir(directory) == 0)) {
     environ = const_cast<char**>(envp.data());
     ::execvp(argv[0], argv.data());

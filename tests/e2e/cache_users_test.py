@@ -58,14 +58,14 @@ class User:
             for path in paths:
                 os.chown(path, self.uid, self.identity["group"], follow_symlinks=False)
 
-    def run(self, *arguments, cache=None, **environment):
+    def run(self, *arguments, cache=None, timeout=TIMEOUT_S, **environment):
         given = {"PATH": os.defpath, "HOME": self.home, "TMPDIR": self.home / "tmp", **environment}
         if cache is not None:
             given["TEENYC_CACHE_DIR"] = cache
         command = [self.root / "teeny-kernel", *arguments]
         done = subprocess.run([str(word) for word in command], env={k: str(v) for k, v in given.items()}, stdin=subprocess.DEVNULL,
                               cwd=self.home, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", check=False,
-                              timeout=TIMEOUT_S, umask=self.umask, **self.identity)  # fmt: skip
+                              timeout=timeout, umask=self.umask, **self.identity)  # fmt: skip
         return Result(command, done.returncode, done.stdout, done.stderr)
 
     def build(self, *arguments, **options):
@@ -279,7 +279,7 @@ def test_C52_settings_that_are_a_fifo_hold_nobody_up(place, user):
     os.mkfifo(user.cache / "teeny.conf")
     user.give(user.cache, user.cache.parent, user.cache / "teeny.conf")
     try:
-        user.build()
+        user.build(timeout=5)
     except subprocess.TimeoutExpired:
         pytest.fail("waits for ever")
 
@@ -290,7 +290,7 @@ def test_C52_statistics_that_are_a_fifo_hold_nobody_up(place, user):
     os.mkfifo(user.cache / "stats" / "20200101.x.log")
     user.give(user.cache / "stats" / "20200101.x.log")
     try:
-        assert user.run("cache", "stats").returncode == 0
+        assert user.run("cache", "stats", timeout=5).returncode == 0
     except subprocess.TimeoutExpired:
         pytest.fail("waits for ever")
 

@@ -176,11 +176,15 @@ class Project:
         return self.sandbox.run(self.program(name, config, directory), *arguments, **options)
 
     def is_quiet(self, **options):
-        """Whether one more build finds nothing to do."""
+        """Whether one more build finds nothing to do. Shows what it said when there was something."""
         result = self.build(**options)
         if self.generator.startswith("Ninja"):
-            return "no work to do" in result.stdout
-        return not re.search(r"Building|Linking|Compiling|Embedding|Declaring|Assembling|Generating|Re-run", result.stdout)
+            quiet = "no work to do" in result.stdout
+        else:
+            quiet = not re.search(r"Building|Linking|Compiling|Embedding|Declaring|Assembling|Generating|Re-run", result.stdout)
+        if not quiet:
+            print(result.stdout)
+        return quiet
 
     def times(self):
         """{path in the build tree: mtime in ns} of what rules of the user's targets and ours write."""

@@ -101,6 +101,11 @@ def test_argv_and_environment_are_the_seeds(compile_, double, sandbox, cpu, vers
     assert environment["RUSTC_ICE"] == "0" and environment["TMPDIR"] == call["cwd"]
     assert set(environment) - {"TEENYC_PTX_VERSION", "RUSTC_LOG"} <= ALLOWED
     assert environment["PATH"] == os.environ["PATH"] and environment["HOME"] == str(sandbox.home)
+
+
+def test_the_compiler_gets_an_empty_input_and_no_descriptor_of_ours(compile_, double):
+    compile_()
+    (call,) = double.calls()
     assert call["stdin"] == "null" and call["descriptors"] == []
 
 
@@ -132,9 +137,9 @@ def test_the_environment_is_no_part_of_the_key_otherwise(compile_, double):
 
 
 def test_a_launcher_stands_before_the_compiler_and_keeps_the_environment(compile_, double, sandbox):
-    launcher = sandbox.write("launcher", '#!/bin/sh\nshift\nexec "$@"\n')
+    launcher = sandbox.write("launcher", '#!/bin/sh\nexec "$@"\n')
     launcher.chmod(0o755)
-    compile_("--launcher", f"{launcher};word", env={"ANYTHING": "else"})
+    compile_("--launcher", launcher, env={"ANYTHING": "else"})
     (call,) = double.calls()
     assert call["argv"][0] == str(double.path) and call["env"]["ANYTHING"] == "else"
 

@@ -103,6 +103,15 @@ TEST(CompilerCommand, PlainRust) {
   EXPECT_EQ(compiler_command(job).arguments, other);
 }
 
+TEST(CompilerCommand, ColoursOnlyWhereTheUserDoesNotDecide) {
+  CompileJob job = triton_job();
+  job.colours = Colours::always;
+  EXPECT_EQ(compiler_command(job).arguments.back(), "--color=always");
+  job.options = {"--error-format=json"};
+  EXPECT_EQ(compiler_command(job).arguments.back(), "--error-format=json");
+  EXPECT_EQ(compiler_command(job).arguments.size(), 12U);
+}
+
 TEST(PassedEnvironment, NamesSortedOnce) {
   ::setenv("TEENY_PASS_ENVIRONMENT", " B,A;;B C ", 1);
   EXPECT_EQ(passed_environment(), (Words{"A", "B", "C"}));
