@@ -196,21 +196,18 @@ function(teeny_add_kernel target)
     endif()
     list(APPEND images "\"${arg_NAME}.${arch}.ptx\"")
   endforeach()
-  _teeny_append_to_manifest(${target} "${arg_NAME}" "${arg_FRONTEND}" "${sources}"
-    ${per_configuration} "${images}")
+  _teeny_append_to_manifest(${target} ${per_configuration} "${sources}" "${images}")
+  set_property(TARGET ${target} APPEND PROPERTY _TEENY_SOURCES "${sources}")
+  _teeny_order_sources(${target} ${rules} ${sources})
   _teeny_show_in_ide(${target} ${sources})
 endfunction()
 
-# One more kernel in the target's manifest. `images` are JSON strings.
-function(_teeny_append_to_manifest target name frontend sources per_configuration images)
+# One more kernel in the target's manifest, of the arguments of the caller. `images` are JSON strings.
+function(_teeny_append_to_manifest target per_configuration sources images)
+  _teeny_json_strings(sources ${sources})
+  _teeny_json_strings(types ${arg_TYPES})
+  _teeny_json_strings(constants ${arg_CONSTANTS})
   list(JOIN images ", " images)
-  set(texts)
-  foreach(source IN LISTS sources)
-    get_filename_component(shown "${source}" NAME)
-    _teeny_json_string(text "${shown}")
-    list(APPEND texts "${text}")
-  endforeach()
-  list(JOIN texts ", " texts)
   set(separator "")
   get_target_property(so_far ${target} _TEENY_HAS_KERNELS)
   if(so_far)
@@ -218,7 +215,9 @@ function(_teeny_append_to_manifest target name frontend sources per_configuratio
   endif()
   set_target_properties(${target} PROPERTIES _TEENY_HAS_KERNELS TRUE)
   set_property(TARGET ${target} APPEND_STRING PROPERTY _TEENY_KERNELS
-    "${separator}  {\"name\": \"${name}\", \"frontend\": \"${frontend}\", \"sources\": [${texts}], \"per_configuration\": ${per_configuration}, \"images\": [${images}]}")
+    "${separator}  {\"name\": \"${arg_NAME}\", \"frontend\": \"${arg_FRONTEND}\", \"function\": \"${arg_FUNCTION}\",\
+ \"types\": [${types}], \"constants\": [${constants}], \"sources\": [${sources}],\
+ \"per_configuration\": ${per_configuration}, \"images\": [${images}]}")
 endfunction()
 
 # Lists the Rust files with the target, where IDEs look.

@@ -38,6 +38,17 @@ function(_teeny_json_string result text)
   set(${result} "\"${text}\"" PARENT_SCOPE)
 endfunction()
 
+# The further arguments as the elements of a JSON array.
+function(_teeny_json_strings result)
+  set(strings)
+  foreach(text IN LISTS ARGN)
+    _teeny_json_string(string "${text}")
+    list(APPEND strings "${string}")
+  endforeach()
+  list(JOIN strings ", " strings)
+  set(${result} "${strings}" PARENT_SCOPE)
+endfunction()
+
 # The first call for a target: its two rules, its include directories, its generated source.
 function(_teeny_begin_target target namespace)
   get_target_property(binary_dir ${target} BINARY_DIR)
@@ -61,6 +72,7 @@ function(_teeny_begin_target target namespace)
     _TEENY_VISIBILITY hidden
     _TEENY_CALL_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}"
     _TEENY_KERNELS ""
+    _TEENY_SOURCES ""
     _TEENY_STAMPS "")
 
   set(header "${directory}/include/${target}_kernels.hpp")
@@ -74,6 +86,7 @@ function(_teeny_begin_target target namespace)
     COMMAND ${tool} declare --manifest "${directory}/declare.json" --output "${header}"
             --stamp "${directory}/declare.stamp"
     DEPENDS "${directory}/declare.json" ${tool_depends}
+            "$<TARGET_PROPERTY:${target},_TEENY_SOURCES>"
     COMMENT "Declaring the kernels of ${target}"
     VERBATIM)
   add_custom_target(${target}_teeny_header DEPENDS "${directory}/declare.stamp")
@@ -185,6 +198,27 @@ function(_teeny_rules_target result target)
     add_dependencies(${target}_teeny_images ${rules})
   endif()
   set(${result} ${rules} PARENT_SCOPE)
+endfunction()
+
+# SOURCE files that rules of this directory make are made before the header is, which another
+# directory's rules may write: Make sees no rules of other directories.
+function(_teeny_order_sources target rules)
+  if(rules STREQUAL "${target}_teeny_images")
+    return()
+  endif()
+  foreach(source IN LISTS ARGN)
+    get_source_file_property(generated "${source}" GENERATED)
+    if(generated)
+      string(SHA1 key "${source}")
+      string(SUBSTRING ${key} 0 12 key)
+      if(NOT TARGET ${target}_teeny_source_${key})
+        add_custom_target(${target}_teeny_source_${key} DEPENDS "${source}")
+        set_target_properties(${target}_teeny_source_${key} PROPERTIES FOLDER Teeny)
+        add_dependencies(${target}_teeny_header ${target}_teeny_source_${key})
+        add_dependencies(${rules} ${target}_teeny_source_${key})
+      endif()
+    endif()
+  endforeach()
 endfunction()
 
 # The rule of one image, <directory>/<name>.<arch>.ptx. Sets `stamp` to its OUTPUT.

@@ -32,9 +32,51 @@ std::string image_of(const Entry& entry, const std::string& entry_point) {
   return image;
 }
 
+// Whether a PTX parameter of this type can hold what the Rust signature says.
+bool agrees(const KernelParameter& parameter, std::string_view ptx_type) {
+  const auto is_any_of = [ptx_type](std::initializer_list<std::string_view> types) {
+    return std::find(types.begin(), types.end(), ptx_type) != types.end();
+  };
+  const std::string& dtype = parameter.dtype;
+  if (parameter.kind == ParameterKind::pointer || dtype == "i64" || dtype == "u64" ||
+      dtype == "isize" || dtype == "usize") {
+    return is_any_of({"u64", "s64", "b64"});
+  }
+  if (dtype == "i32" || dtype == "u32") return is_any_of({"u32", "s32", "b32"});
+  if (dtype == "f32") return is_any_of({"f32", "b32"});
+  if (dtype == "f64") return is_any_of({"f64", "b64"});
+  if (dtype == "i16" || dtype == "u16") return is_any_of({"u16", "s16", "b16"});
+  if (dtype == "f16" || dtype == "bf16") return is_any_of({"f16", "b16", "bf16", "u16"});
+  return is_any_of({"u8", "s8", "b8"});
+}
+
+// A wrong declaration fails the build, not the GPU.
+std::optional<std::string> signature_fault(const std::string& object, const KernelSource& source,
+                                           Frontend frontend) {
+  std::vector<KernelParameter> expected = source.parameters;
+  constexpr std::size_t k_scratch_pointers = 2;
+  if (frontend == Frontend::triton) {
+    expected.resize(expected.size() + k_scratch_pointers,
+                    {"scratch", ParameterKind::pointer, "u8", Mutability::mutable_, {}});
+  }
+  const std::vector<std::string> types = ptx_parameters(object, source.entry_point);
+  if (types.size() != expected.size()) {
+    return "its entry point has " + std::to_string(types.size()) + " parameters, and " +
+           std::to_string(expected.size()) + " were expected from the signature";
+  }
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (!agrees(expected[i], types[i])) {
+      return "parameter " + expected[i].name + " of its entry point is of type ." + types[i] +
+             ", which is no " +
+             (expected[i].kind == ParameterKind::pointer ? "pointer" : expected[i].dtype);
+    }
+  }
+  return std::nullopt;
+}
+
 // Why this can't be what was asked for.
 std::optional<std::string> output_fault(const std::string& object, const KernelSpec& spec,
-                                        const std::string& entry_point) {
+                                        const KernelSource& source) {
   if (auto fault = ptx_fault(object)) return fault;
   const PtxMetadata metadata = parse_ptx_metadata(object);
   // rustc takes an architecture that it does not know for its oldest, and ends with 0.
@@ -60,9 +102,9 @@ std::optional<std::string> output_fault(const std::string& object, const KernelS
     if (!as_asked) return "its .target is " + metadata.target;
   }
   for (const std::string& name : ptx_entries(object)) {
-    if (name == entry_point) return std::nullopt;
+    if (name == source.entry_point) return signature_fault(object, source, spec.frontend);
   }
-  return "it has no entry point " + entry_point;
+  return "it has no entry point " + source.entry_point;
 }
 
 class KernelBuild {
@@ -110,7 +152,7 @@ class KernelBuild {
       if (std::get<Miss>(found).without_manifest) {
         found = cache_->find_without_manifest(id_key());
         if (Entry* const entry = std::get_if<Entry>(&found)) {
-          if (const auto fault = output_fault(entry->object, spec_, loaded_.source.entry_point)) {
+          if (const auto fault = output_fault(entry->object, spec_, loaded_.source)) {
             spdlog::warn("cache entry {}.o is not used: {}", id_key().name(), *fault);
           } else {
             spdlog::warn("cache entry {}.o has no manifest; used without a check of its digest",
@@ -218,7 +260,7 @@ class KernelBuild {
       CompilerOutput output = run_compiler(job);
       output.diagnostics = portable(std::move(output.diagnostics), job);
       relay(output.diagnostics);
-      if (const auto fault = output_fault(output.object, spec_, loaded_.source.entry_point)) {
+      if (const auto fault = output_fault(output.object, spec_, loaded_.source)) {
         throw CompileFailed(compiler_.filename().string() + " wrote no usable image: " + *fault,
                             output.diagnostics);
       }

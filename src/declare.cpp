@@ -2,7 +2,46 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "cpp_signature.h"
+#include "file.h"
+#include "kernel_source.h"
+
 namespace teeny::tool {
+
+namespace {
+
+KernelSource read_source(const TargetKernel& kernel) {
+  KernelRequest request;
+  request.frontend = kernel.frontend;
+  for (const std::filesystem::path& file : kernel.sources) {
+    request.sources.push_back({file.string(), read_file(file)});
+  }
+  if (!kernel.function.empty()) request.function = kernel.function;
+  request.name = kernel.name;
+  request.types = kernel.types;
+  request.constants = kernel.constants;
+  return make_kernel_source(request);
+}
+
+std::string declaration(const TargetKernel& kernel, std::size_t index) {
+  const KernelSource source = read_source(kernel);
+  std::vector<std::string> files;
+  for (const std::filesystem::path& file : kernel.sources)
+    files.push_back(file.filename().string());
+  std::vector<std::string> types;
+  for (const KernelParameter& parameter : source.parameters) types.push_back(cpp_type(parameter));
+  constexpr unsigned k_triton_scratch_pointers = 2;
+  return fmt::format(
+      "\n"
+      "/// {0}({1}) of {2}\n"
+      "[[gnu::visibility(\"hidden\")]] inline constexpr ::teeny::TypedKernel<{3}> {4}(\n"
+      "    detail::k_kernels[{5}], {6});\n",
+      source.function, rust_parameters(source.parameters), fmt::join(files, ", "),
+      fmt::join(types, ", "), kernel.name, index,
+      kernel.frontend == Frontend::triton ? k_triton_scratch_pointers : 0U);
+}
+
+}  // namespace
 
 std::string declare_kernels(const TargetManifest& manifest) {
   std::size_t image_count = 0;
@@ -18,6 +57,7 @@ std::string declare_kernels(const TargetManifest& manifest) {
       "\n"
       "#include <teeny/kernel.hpp>\n"
       "\n"
+      "#include <cstdint>\n"
       "#include <string_view>\n"
       "\n"
       "namespace {1} {{\n"
@@ -45,10 +85,7 @@ std::string declare_kernels(const TargetManifest& manifest) {
   text += "};\n\n}  // namespace detail\n";
 
   for (std::size_t i = 0; i < manifest.kernels.size(); ++i) {
-    const TargetKernel& kernel = manifest.kernels[i];
-    text += fmt::format(
-        "\n/// {}\ninline constexpr const ::teeny::Kernel& {} = detail::k_kernels[{}];\n",
-        fmt::join(kernel.sources, " "), kernel.name, i);
+    text += declaration(manifest.kernels[i], i);
   }
   text += fmt::format(
       "\n"

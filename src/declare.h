@@ -7,8 +7,9 @@
 
 namespace teeny::tool {
 
-/// The header's text. It depends on names, sources' names and the number of images only, so that
-/// editing a kernel's body leaves it as it is.
+/// The header's text. It depends on names, on the signatures in the sources (which it reads), and
+/// on the number of images only, so that editing a kernel's body leaves it as it is. Throws Error
+/// for a source that can't be read or instantiated.
 [[nodiscard]] std::string declare_kernels(const TargetManifest& manifest);
 
 }  // namespace teeny::tool

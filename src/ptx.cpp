@@ -1,5 +1,6 @@
 #include "ptx.h"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 
@@ -175,6 +176,36 @@ std::vector<std::string> ptx_entries(std::string_view ptx) {
     if (!name.empty()) names.emplace_back(name);
   }
   return names;
+}
+
+std::vector<std::string> ptx_parameters(std::string_view ptx, std::string_view entry) {
+  std::vector<std::string> types;
+  bool inside = false;
+  while (!ptx.empty()) {
+    const std::string_view line = trim(take_line(ptx));
+    const std::string_view name = entry_of(line);
+    if (!name.empty()) {
+      if (inside) break;
+      inside = name == entry;
+    }
+    if (!inside) continue;
+    // One line has one parameter, as compilers write it; `)` ends the list.
+    constexpr std::string_view k_parameter = ".param";
+    if (starts_with_word(line, k_parameter)) {
+      std::string_view rest = trim(line.substr(k_parameter.size()));
+      if (starts_with_word(rest, ".align")) {
+        rest = trim(rest.substr(std::string_view(".align").size()));
+        rest = trim(rest.substr(std::min(rest.find(' '), rest.size())));
+      }
+      std::string type(identifier(rest.substr(rest.empty() ? 0 : 1)));
+      const std::size_t bracket = rest.find('[');
+      if (bracket != std::string_view::npos)
+        type += rest.substr(bracket, rest.find(']') - bracket + 1);
+      types.push_back(std::move(type));
+    }
+    if (line.find(')') != std::string_view::npos || line.substr(0, 1) == "{") break;
+  }
+  return types;
 }
 
 PtxMetadata parse_ptx_metadata(std::string_view ptx, std::string_view entry) {

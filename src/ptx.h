@@ -41,6 +41,10 @@ struct PtxMetadata {
 /// Names of all `.entry` symbols, in order.
 [[nodiscard]] std::vector<std::string> ptx_entries(std::string_view ptx);
 
+/// The types of an entry's parameters, in order, without the dot: `u64`, `f32`; `b8[16]` for an
+/// array. Empty when there is no such entry.
+[[nodiscard]] std::vector<std::string> ptx_parameters(std::string_view ptx, std::string_view entry);
+
 /// Why `ptx` can't be the whole output of a compiler: no .version/.target header, no entry point,
 /// unbalanced braces, a NUL byte, no final newline. Empty when it can.
 [[nodiscard]] std::optional<std::string> ptx_fault(std::string_view ptx);

@@ -31,7 +31,12 @@ TargetKernel read_kernel(const Json& json, const Json& manifest) {
   const auto frontend = parse_frontend(json.at("frontend").get<std::string>());
   if (!frontend) throw Error(ErrorKind::usage, "unknown frontend of kernel " + kernel.name);
   kernel.frontend = *frontend;
-  json.at("sources").get_to(kernel.sources);
+  json.at("function").get_to(kernel.function);
+  json.at("types").get_to(kernel.types);
+  json.at("constants").get_to(kernel.constants);
+  for (const Json& source : json.at("sources")) {
+    kernel.sources.emplace_back(source.get<std::string>());
+  }
   const bool per_configuration = json.at("per_configuration").get<bool>();
   const std::filesystem::path directory = per_configuration
                                               ? manifest.value("configuration_directory", "")

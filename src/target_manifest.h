@@ -2,7 +2,8 @@
 //
 //     {"target": "app", "namespace": "app_kernels", "visibility": "hidden", "embed": "incbin",
 //      "directory": "/…/teeny/app", "configuration_directory": "/…/teeny/app/Debug",
-//      "kernels": [{"name": "saxpy", "frontend": "rust", "sources": ["saxpy.rs"],
+//      "kernels": [{"name": "saxpy", "frontend": "rust", "function": "", "types": [],
+//                   "constants": [], "sources": ["/…/saxpy.rs"],
 //                   "per_configuration": false, "images": ["saxpy.sm_80.ptx", …]}, …]}
 //
 // Images lie in `directory`, those whose options differ between build configurations in
@@ -31,7 +32,10 @@ enum class EmbedMethod {
 struct TargetKernel {
   std::string name;
   Frontend frontend = Frontend::triton;
-  std::vector<std::string> sources;           ///< for the comment above its declaration
+  std::string function;  ///< empty: chosen by name, else the only one
+  std::vector<std::string> types;
+  std::vector<std::string> constants;  ///< `NAME=value`
+  std::vector<std::filesystem::path> sources;
   std::vector<std::filesystem::path> images;  ///< one file per architecture, in order
 };
 

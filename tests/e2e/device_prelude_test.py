@@ -12,7 +12,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PRELUDE = ROOT / "modules" / "device" / "prelude.rs"
 FEATURES = ROOT / "tests" / "kernels" / "prelude_features.rs"
-EXAMPLES = sorted((ROOT / "example-project" / "kernels").glob("*.rs"))
+EXAMPLES = sorted(
+    path for path in (ROOT / "example-project" / "kernels").glob("*.rs") if "ptx-kernel" in path.read_text()
+)
 ARCHITECTURES = ["sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120", "sm_120f"]
 TIMEOUT_S = 60
 

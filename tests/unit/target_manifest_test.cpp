@@ -14,9 +14,11 @@ constexpr const char* k_json =
     R"({"target": "my-app", "namespace": "ns", "visibility": "hidden", "embed": "incbin",
  "directory": "/d", "configuration_directory": "/d/Debug",
  "kernels": [
-  {"name": "b", "frontend": "rust", "sources": ["b.rs"], "per_configuration": true,
+  {"name": "b", "frontend": "rust", "function": "", "types": [], "constants": [],
+   "sources": ["/d/b.rs"], "per_configuration": true,
    "images": ["b.sm_80.ptx", "b.sm_90.ptx"]},
-  {"name": "a", "frontend": "triton", "sources": ["a.rs", "a2.rs"], "per_configuration": false,
+  {"name": "a", "frontend": "triton", "function": "f", "types": ["f32"],
+   "constants": ["N=1"], "sources": ["/d/a.rs", "/d/a2.rs"], "per_configuration": false,
    "images": ["a.sm_90.ptx"]}
 ]})";
 
@@ -43,7 +45,7 @@ TEST_F(TargetManifestTest, WhatIsNoManifestIsRefused) {
       {"", "{}", "[]",
        R"({"target": 1, "namespace": "n", "visibility": "x", "embed": "incbin", "kernels": []})",
        R"({"target": "t", "namespace": "n", "visibility": "hidden", "embed": "incbin", "directory": "/d", "kernels":
-           [{"name": "k", "frontend": "c", "sources": [], "per_configuration": false, "images": ["i"]}]})"}) {
+           [{"name": "k", "frontend": "c", "function": "", "types": [], "constants": [], "sources": [], "per_configuration": false, "images": ["i"]}]})"}) {
     EXPECT_THROW((void)read(json), Error) << json;
   }
 }
@@ -54,16 +56,39 @@ TEST_F(TargetManifestTest, ArrayNamesNeverMeet) {
   EXPECT_NE(image_array_name("a-b"), image_array_name("a_2db"));
 }
 
-TEST_F(TargetManifestTest, HeaderDependsOnNamesAndCountsOnly) {
-  const TargetManifest manifest = read(k_json);
-  const std::string header = declare_kernels(manifest);
+TEST_F(TargetManifestTest, HeaderHasTheSignaturesAndNothingOfTheBodies) {
+  const std::string folder = directory.path().string();
+  const std::string json = R"({"target": "my-app", "namespace": "ns", "visibility": "hidden",
+ "embed": "incbin", "directory": "/d", "kernels": [
+  {"name": "plain", "frontend": "rust", "function": "", "types": [], "constants": [],
+   "sources": [")" + folder +
+                           R"(/b.rs"], "per_configuration": true, "images": ["b1", "b2"]},
+  {"name": "a", "frontend": "triton", "function": "add", "types": ["f32"], "constants": ["N=8"],
+   "sources": [")" + folder +
+                           R"(/a.rs"], "per_configuration": false, "images": ["a"]}]})";
+  write_file(directory.path() / "b.rs",
+             "#[no_mangle]\npub unsafe extern \"ptx-kernel\" fn b(n: u32, _on: bool, x: *const f64,"
+             " y: *mut Foo, z: usize) { one() }\n");
+  write_file(directory.path() / "a.rs",
+             "#[kernel]\npub fn add<T: Triton, D: Num, const N: i32>(x: In<T::Pointer<D>>, y:"
+             " T::Pointer<D>, n: i32) {}\n");
+  const std::string header = declare_kernels(read(json));
   for (const char* const part :
        {"namespace ns {", "ImageData images_of_my_2dapp[3]", "Kernel(\"a\", {k_images + 0, 1})",
-        "Kernel(\"b\", {k_images + 1, 2})", "/// a.rs a2.rs\n",
-        "Kernel& b = detail::k_kernels[1]"}) {
-    EXPECT_NE(header.find(part), std::string::npos) << part;
+        "Kernel(\"plain\", {k_images + 1, 2})",
+        "/// b(n: u32, _on: bool, x: *const f64, y: *mut Foo, z: usize) of b.rs\n",
+        "TypedKernel<std::uint32_t, bool, ::teeny::DevicePointer<const double>, "
+        "::teeny::DevicePointer<void>, std::uint64_t> plain(\n    detail::k_kernels[1], 0)",
+        "/// add(x: *const f32, y: *mut f32, n: i32) of a.rs\n",
+        "TypedKernel<::teeny::DevicePointer<const float>, ::teeny::DevicePointer<float>, "
+        "std::int32_t> a(\n    detail::k_kernels[0], 2)"}) {
+    EXPECT_NE(header.find(part), std::string::npos) << part << "\n" << header;
   }
-  EXPECT_EQ(header.find(".ptx"), std::string::npos);
+  EXPECT_EQ(header.find(folder), std::string::npos);
+  write_file(directory.path() / "b.rs",
+             "// other\n#[no_mangle]\npub unsafe extern \"ptx-kernel\" fn b(n: u32, _on: bool,\n"
+             " x: *const f64, y: *mut Foo, z: usize) { another() }\n");
+  EXPECT_EQ(declare_kernels(read(json)), header);
 }
 
 TEST_F(TargetManifestTest, EmbeddingNamesDigestAndMetadata) {
@@ -74,7 +99,7 @@ TEST_F(TargetManifestTest, EmbeddingNamesDigestAndMetadata) {
   const TargetManifest manifest = read(
       R"({"target": "t", "namespace": "n", "visibility": "hidden", "embed": "incbin", "directory": ")" +
       path +
-      R"(", "kernels": [{"name": "k", "frontend": "triton", "sources": ["k.rs"],
+      R"(", "kernels": [{"name": "k", "frontend": "triton", "function": "", "types": [], "constants": [], "sources": [],
           "per_configuration": false, "images": ["k.ptx"]}]})");
   const std::string text = embed_kernels(manifest);
   // sha256sum of the file, its size; suffix, capability, PTX version, warps.

@@ -10,11 +10,15 @@
 #error "teeny/kernel.hpp needs C++17 or newer"
 #endif
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <teeny/detail/image_data.hpp>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 namespace teeny {
 
@@ -179,6 +183,109 @@ class Kernel {
 
   std::string_view name_;
   List<Image> images_;
+};
+
+/// IEEE 754 binary16, as its bits.
+struct f16 {
+  std::uint16_t bits;
+};
+
+/// bfloat16 (the upper half of a binary32), as its bits.
+struct bf16 {
+  std::uint16_t bits;
+};
+
+/// The address of a T in device memory. Made from a CUdeviceptr, or from the T* that CUDA's runtime
+/// gives; converts as pointers do, so that a pointer to const takes both.
+template <typename T>
+class DevicePointer {
+ public:
+  constexpr DevicePointer() noexcept = default;
+  constexpr DevicePointer(std::nullptr_t) noexcept {}
+  constexpr explicit DevicePointer(std::uint64_t address) noexcept : address_(address) {}
+  DevicePointer(T* pointer) noexcept : address_(reinterpret_cast<std::uintptr_t>(pointer)) {}
+  template <typename U, typename = std::enable_if_t<std::is_convertible_v<U*, T*>>>
+  constexpr DevicePointer(DevicePointer<U> other) noexcept : address_(other.address()) {}
+
+  [[nodiscard]] constexpr std::uint64_t address() const noexcept { return address_; }
+
+ private:
+  std::uint64_t address_ = 0;
+};
+
+namespace detail {
+
+template <typename Parameter, typename Given, typename = void>
+struct IsPassable : std::false_type {};
+// Braces refuse what would lose something: a float for an integer, a signed one for an unsigned.
+template <typename Parameter, typename Given>
+struct IsPassable<Parameter, Given, std::void_t<decltype(Parameter{std::declval<Given>()})>>
+    : std::bool_constant<std::is_convertible_v<Given, Parameter>> {};
+
+}  // namespace detail
+
+/// The arguments of one launch, as cuLaunchKernel() wants them: `kernelParams` is data().
+template <typename... Parameters>
+class Arguments {
+ public:
+  explicit Arguments(unsigned scratch_pointers, Parameters... values) noexcept
+      : values_(values...), size_(sizeof...(Parameters) + scratch_pointers) {
+    fill(std::index_sequence_for<Parameters...>());
+  }
+  Arguments(const Arguments&) = delete;  // data() points into this object
+  Arguments& operator=(const Arguments&) = delete;
+
+  /// Addresses of all arguments, in order; behind the declared ones those of the scratch pointers.
+  [[nodiscard]] void** data() noexcept { return addresses_.data(); }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+  /// Scratch memory of a triton kernel, whose sizes its Metadata gives; null unless set. A kernel
+  /// without scratch pointers ignores it.
+  void set_scratch(DevicePointer<void> global, DevicePointer<void> profile) noexcept {
+    scratch_ = {global, profile};
+  }
+
+ private:
+  template <std::size_t... Index>
+  void fill(std::index_sequence<Index...>) noexcept {
+    ((addresses_[Index] = &std::get<Index>(values_)), ...);
+    addresses_[sizeof...(Parameters)] = &scratch_[0];
+    addresses_[sizeof...(Parameters) + 1] = &scratch_[1];
+  }
+
+  std::tuple<Parameters...> values_;
+  std::array<DevicePointer<void>, 2> scratch_;
+  std::array<void*, sizeof...(Parameters) + 2> addresses_{};
+  std::size_t size_;
+};
+
+/// A kernel whose parameters are known from its Rust signature: device pointers typed by element,
+/// const where Rust has `*const` or `In<…>`; integers of fixed width; float, double, bool.
+template <typename... Parameters>
+class TypedKernel : public Kernel {
+ public:
+  /// `scratch_pointers`: hidden parameters behind the declared ones; 2 for triton, else 0.
+  constexpr TypedKernel(const Kernel& kernel, unsigned scratch_pointers) noexcept
+      : Kernel(kernel), scratch_pointers_(scratch_pointers) {}
+
+  /// Checks number, types and order of the arguments when it is compiled. Nothing is converted that
+  /// could lose something: an `int` is no std::uint32_t.
+  template <typename... Given>
+  [[nodiscard]] Arguments<Parameters...> arguments(Given&&... given) const noexcept {
+    static_assert(sizeof...(Given) == sizeof...(Parameters),
+                  "the kernel takes another number of arguments");
+    if constexpr (sizeof...(Given) == sizeof...(Parameters)) {
+      static_assert((detail::IsPassable<Parameters, Given>::value && ...),
+                    "an argument is not of its parameter's type");
+      return Arguments<Parameters...>(scratch_pointers_,
+                                      static_cast<Parameters>(std::forward<Given>(given))...);
+    }
+  }
+
+  [[nodiscard]] constexpr unsigned scratch_pointers() const noexcept { return scratch_pointers_; }
+
+ private:
+  unsigned scratch_pointers_;
 };
 
 namespace detail {
