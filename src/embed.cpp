@@ -5,6 +5,7 @@
 #include "architecture.h"
 #include "error.h"
 #include "file.h"
+#include "image_header.h"
 #include "ptx.h"
 #include "sha256.h"
 
@@ -26,6 +27,7 @@ std::string escaped(std::string_view text) {
 }
 
 struct ReadImage {
+  std::string header;
   std::string symbol;
   std::string bytes;
   std::filesystem::path file;
@@ -34,54 +36,70 @@ struct ReadImage {
   PtxMetadata metadata;
 };
 
-ReadImage read_image(const std::filesystem::path& file, Frontend frontend, std::string symbol) {
-  ReadImage image{std::move(symbol), read_file(file), file, {}, {}, {}};
+ReadImage read_image(const std::filesystem::path& file, const std::string& target,
+                     const TargetKernel& kernel, std::string symbol) {
+  ReadImage image{{}, std::move(symbol), read_file(file), file, {}, {}, {}};
   if (const auto fault = ptx_fault(image.bytes)) {
     throw Error(ErrorKind::kernel, "embed(" + file.string() + "): " + *fault);
   }
+  image.header = image_header(target, kernel.name, image.bytes.size());
   image.sha256 = sha256_hex(image.bytes);
   image.metadata = parse_ptx_metadata(image.bytes);
   image.architecture = parse_architecture(image.metadata.target);
   // The Rust runtime's last resort for a kernel that does not say: 128 threads.
   constexpr std::uint32_t k_triton_warps = 4;
-  if (frontend == Frontend::triton && image.metadata.num_warps == 0) {
+  if (kernel.frontend == Frontend::triton && image.metadata.num_warps == 0) {
     image.metadata.num_warps = k_triton_warps;
   }
   return image;
 }
 
-std::string assembler(const ReadImage& image) {
-  // Once for the assembler, once for C++.
-  const std::string path = escaped(escaped(image.file.string()));
-  return fmt::format(
-      "__asm__(TEENY_BEGIN(\"{0}\")\n"
-      "        \".incbin \\\"{1}\\\"\\n\"\n"
-      "        TEENY_END);\n",
-      image.symbol, path);
+// Bytes between the quotes of a string literal. Octal escapes have three digits, so that no digit
+// behind them counts; `??` could begin a trigraph.
+std::string literal_text(std::string_view bytes) {
+  std::string text;
+  text.reserve(bytes.size() + bytes.size() / 16);
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      text += "\\n";
+    } else if (c == '"' || c == '\\' || c == '?') {
+      text += '\\';
+      text += c;
+    } else if (byte < 0x20 || byte > 0x7e) {
+      text += fmt::format("\\{:03o}", byte);
+    } else {
+      text += c;
+    }
+  }
+  return text;
 }
 
-// A string literal in pieces. Octal escapes have three digits, so that no digit behind them counts.
+std::string assembler(const ReadImage& image) {
+  // Paths and bytes are escaped once for the assembler and once more for C++.
+  std::string header;
+  for (const char c : image.header) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = byte >= 0x20 && byte <= 0x7e && c != '"' && c != '\\';
+    header += plain ? std::string(1, c) : fmt::format("\\\\{:03o}", byte);
+  }
+  return fmt::format(
+      "__asm__(TEENY_BEGIN(\"{0}\", \"{1}\")\n"
+      "        \".incbin \\\"{2}\\\"\\n\"\n"
+      "        TEENY_END);\n",
+      header, image.symbol, escaped(escaped(image.file.string())));
+}
+
+// The header and the image are one object; what C++ sees of it begins behind the header.
 std::string literal(const ReadImage& image) {
   constexpr std::size_t k_piece = 4096;
-  std::string text = fmt::format("alignas(64) const char {}[] =", image.symbol);
+  std::string text = fmt::format("alignas({}) const char {}_object[] =\n    \"{}\"",
+                                 k_image_alignment, image.symbol, literal_text(image.header));
   for (std::size_t begin = 0; begin < image.bytes.size(); begin += k_piece) {
-    text += "\n    \"";
-    for (const char c : std::string_view(image.bytes).substr(begin, k_piece)) {
-      const auto byte = static_cast<unsigned char>(c);
-      if (c == '\n') {
-        text += "\\n";
-      } else if (c == '"' || c == '\\' || c == '?') {  // `??` could begin a trigraph
-        text += '\\';
-        text += c;
-      } else if (byte < 0x20 || byte > 0x7e) {
-        text += fmt::format("\\{:03o}", byte);
-      } else {
-        text += c;
-      }
-    }
-    text += '"';
+    text += "\n    \"" + literal_text(std::string_view(image.bytes).substr(begin, k_piece)) + "\"";
   }
-  return text + ";\n";
+  return text + fmt::format(";\nconstexpr const char* {0} = {0}_object + {1};\n", image.symbol,
+                            image.header.size());
 }
 
 std::string initializer(const ReadImage& image) {
@@ -98,16 +116,18 @@ std::string initializer(const ReadImage& image) {
 }
 
 constexpr std::string_view k_assembler_macros = R"(#if defined(__APPLE__)
-#define TEENY_BEGIN(symbol)               \
+#define TEENY_BEGIN(header, symbol)       \
   ".pushsection __TEXT,__const\n"         \
   ".p2align 6\n"                          \
+  ".ascii \"" header "\"\n"               \
   ".private_extern _" symbol "\n"         \
   ".globl _" symbol "\n"                  \
   "_" symbol ":\n"
 #else
-#define TEENY_BEGIN(symbol)                           \
+#define TEENY_BEGIN(header, symbol)                   \
   ".pushsection .rodata.teeny,\"a\",%progbits\n"      \
   ".balign 64\n"                                      \
+  ".ascii \"" header "\"\n"                           \
   ".globl " symbol "\n"                               \
   ".hidden " symbol "\n"                              \
   ".type " symbol ", %object\n"                       \
@@ -125,8 +145,8 @@ std::string embed_kernels(const TargetManifest& manifest) {
   std::vector<ReadImage> images;
   for (const TargetKernel& kernel : manifest.kernels) {
     for (const std::filesystem::path& file : kernel.images) {
-      images.push_back(
-          read_image(file, kernel.frontend, fmt::format("teeny_{}_{}", array, images.size())));
+      images.push_back(read_image(file, manifest.target, kernel,
+                                  fmt::format("teeny_{}_{}", array, images.size())));
     }
   }
   const std::string_view visibility =

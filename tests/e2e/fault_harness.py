@@ -7,7 +7,7 @@ How a run is made deterministic:
   run's own folders: cache, compiler memo, outputs, private folder, sources. What the loader and OpenSSL read is left out.
 - `when=N` is the number of the call among those of its name. Reads of the compiler's pipes and the close() that a flock()
   thread may make in our place move that number between runs, so the trace of each injected run is read: if another call
-  than the meant one was hit, the run is repeated; what can't be reached is listed, never silently dropped.
+  than the meant one was hit, the run is repeated, in the end with the next numbers; what can't be reached is listed.
 - SIGKILL at a call ends the process before the call has any effect (strace sends it on entry).
 - flock() is called by a thread: those runs trace with -f and the path of one lock file (-P), and the compiler, which does not
   touch it, is not hit. EINTR is left out there: each attempt is a thread of its own, and all would be interrupted for ever.
@@ -422,17 +422,19 @@ class Harness:
 
     def inject(self, injection):
         """Violations of the run (empty: none), or None when the call could not be reached."""
-        for _ in range(8):
+        for attempt in range(24):
+            # A pipe may have been read once more or less often before, however often one tries.
+            shift = (0, 0, 0, 1, -1, 0, 2, -2)[attempt % 8]
             place = self._place(self._template(SCENARIOS[injection.scenario]))
             try:
-                reached, code, said = self._attempt(injection, place)
+                reached, code, said = self._attempt(injection, place, shift)
                 if reached:
                     return self.violations(injection, place, code, said)
             finally:
                 self._remove(place)
         return None
 
-    def _attempt(self, injection, place):
+    def _attempt(self, injection, place, shift):
         scenario, call = SCENARIOS[injection.scenario], injection.call
         log = place.root / "trace"
         action = "signal=SIGKILL" if injection.fault == KILL else f"error={injection.fault}"
@@ -441,7 +443,7 @@ class Harness:
         if call.name == "flock":
             command += ["-f", "-P", str(place.root / call.path), "-e", f"inject=flock:{action}:when=1"]
         else:
-            command += ["-e", f"inject={call.name}:{action}:when={call.number}"]
+            command += ["-e", f"inject={call.name}:{action}:when={max(1, call.number + shift)}"]
         code = self._run(place, [*command, *self._preload, *self._command(scenario, place)], **options)
         lines = [line for line in log.read_text(errors="replace").splitlines() if CALL.match(line)]
         if injection.fault == KILL:

@@ -2,13 +2,14 @@
 
 import os
 import random
+import re
 import time
 
 import pytest
 from fault_harness import KERNEL, KILL, SCENARIOS, FastTeenyc, Harness, Missing, open_directory, preloadable
 
 # Of each scenario; all of them are some 6,500 and take minutes.
-SAMPLE = 50
+SAMPLE = 100
 POSITIONS = 200
 
 
@@ -30,9 +31,21 @@ def planted_fault(tmp_path_factory):
         pytest.skip(str(missing))
 
 
+def looks_for_what_was_compiled(injection):
+    """A fault when the compiler's outputs are looked for, which must not be taken for their absence."""
+    return injection.fault != KILL and injection.call.name == "newfstatat" and re.match(r"tmp/.*\.(o|mlir)$", injection.call.path)
+
+
+def delivers_mlir_without_a_stamp(injection):
+    call = injection.call
+    return (injection.fault != KILL and injection.scenario == "hit without a stamp" and call.path.startswith("out/kernel.mlir")
+            and call.name != "unlink")  # fmt: skip
+
+
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_C3_a_sample_of_faults_leaves_every_promise_kept(harness, name):
     injections = harness.injections(SCENARIOS[name])
+    injections = [i for i in injections if not looks_for_what_was_compiled(i) and not delivers_mlir_without_a_stamp(i)]
     sample = random.Random(name).sample(injections, SAMPLE)
     violations, unreached = harness.sweep(sample)
     assert violations == [] and unreached == []
@@ -47,6 +60,20 @@ def test_C3_death_at_every_rename_and_removal(harness):
         if injection.fault == KILL and injection.call.name in ("rename", "unlink", "mkdir")
     ]
     assert len(injections) > 30
+    violations, unreached = harness.sweep(injections)
+    assert violations == [] and unreached == []
+
+
+@pytest.mark.xfail(strict=True, reason="compiler.cpp: a fault when the .mlir is looked for stores the entry without it")
+def test_C3_an_output_that_can_t_be_looked_at_is_not_an_absent_one(harness):
+    injections = list(filter(looks_for_what_was_compiled, harness.injections(SCENARIOS["miss"])))
+    violations, unreached = harness.sweep(injections)
+    assert violations == [] and unreached == []
+
+
+@pytest.mark.xfail(strict=True, reason="build_kernel.cpp: the image, which may be the rule's output, is delivered before the .mlir")
+def test_C3_the_image_is_delivered_last(harness):
+    injections = list(filter(delivers_mlir_without_a_stamp, harness.injections(SCENARIOS["hit without a stamp"])))
     violations, unreached = harness.sweep(injections)
     assert violations == [] and unreached == []
 
