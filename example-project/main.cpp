@@ -1,8 +1,8 @@
 // Lists the GPU kernels that are embedded in this program.
-#include "teeny-example_kernels.hpp"
-
 #include <cstdio>
 #include <string>
+
+#include "teeny-example_kernels.hpp"
 
 namespace {
 
@@ -15,7 +15,8 @@ std::string threads(const teeny::Metadata& metadata) {
 }  // namespace
 
 int main() {
-  std::printf("%-14s %-8s %4s %7s  %-24s %s\n", "kernel", "arch", "PTX", "bytes", "entry", "threads");
+  std::printf("%-14s %-8s %4s %7s  %-24s %s\n", "kernel", "arch", "PTX", "bytes", "entry",
+              "threads");
   for (const teeny::Kernel& kernel : teeny_example_kernels::all()) {
     for (const teeny::Image& image : kernel.images()) {
       const teeny::Metadata metadata = image.metadata();
@@ -30,8 +31,9 @@ int main() {
   const teeny::Capability device{9, 0};
   const teeny::Kernel& saxpy = teeny_example_kernels::saxpy;
   if (const teeny::Image* image = saxpy.image_for(device)) {
-    std::printf("\nA device of compute capability %u.%u would load saxpy for %s (%zu bytes of PTX)\n",
-                device.major, device.minor, image->architecture().c_str(), image->ptx().size());
+    std::printf(
+        "\nA device of compute capability %u.%u would load saxpy for %s (%zu bytes of PTX)\n",
+        device.major, device.minor, image->architecture().c_str(), image->ptx().size());
   } else {
     std::printf("\n%s\n", saxpy.why_no_image_for(device).c_str());
   }

@@ -1,5 +1,5 @@
-// Any bytes at all go through the lexer, the signature reader, the check of what a kernel may read and the
-// instantiation: each of them answers or throws Error, and the answers keep their promises.
+// Any bytes at all go through the lexer, the signature reader, the check of what a kernel may read
+// and the instantiation: each of them answers or throws Error, and the answers keep their promises.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -6,7 +6,7 @@ namespace teeny::tool {
 namespace {
 
 TEST(ImageHeader, IsPaddedToTheAlignment) {
-  EXPECT_EQ(image_header("app", "k", 12).substr(0, 28),
+  EXPECT_EQ(image_header("app", "k", 12).substr(0, 27),
             "\x7fTEENY-IMAGE 1 12 app k\n" + std::string(3, '\0'));
   EXPECT_EQ(image_header("app", "k", 12).size(), 64U);
   EXPECT_EQ(image_header("app", std::string(64, 'k'), 12).size(), 128U);
