@@ -207,6 +207,7 @@ function(_teeny_append_to_manifest target per_configuration sources images)
   _teeny_json_strings(sources ${sources})
   _teeny_json_strings(types ${arg_TYPES})
   _teeny_json_strings(constants ${arg_CONSTANTS})
+  _teeny_json_string(prelude_json "${prelude}")
   list(JOIN images ", " images)
   set(separator "")
   get_target_property(so_far ${target} _TEENY_HAS_KERNELS)
@@ -216,7 +217,7 @@ function(_teeny_append_to_manifest target per_configuration sources images)
   set_target_properties(${target} PROPERTIES _TEENY_HAS_KERNELS TRUE)
   set_property(TARGET ${target} APPEND_STRING PROPERTY _TEENY_KERNELS
     "${separator}  {\"name\": \"${arg_NAME}\", \"frontend\": \"${arg_FRONTEND}\", \"function\": \"${arg_FUNCTION}\",\
- \"types\": [${types}], \"constants\": [${constants}], \"sources\": [${sources}],\
+ \"types\": [${types}], \"constants\": [${constants}], \"prelude\": ${prelude_json}, \"sources\": [${sources}],\
  \"per_configuration\": ${per_configuration}, \"images\": [${images}]}")
 endfunction()
 

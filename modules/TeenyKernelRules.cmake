@@ -90,6 +90,7 @@ function(_teeny_begin_target target namespace)
     COMMENT "Declaring the kernels of ${target}"
     VERBATIM)
   add_custom_target(${target}_teeny_header DEPENDS "${directory}/declare.stamp")
+  _teeny_add_to_rust_project("${directory}/declare.json")
 
   add_custom_command(
     OUTPUT "${config_directory}/embed.stamp"
@@ -120,6 +121,21 @@ function(_teeny_begin_target target namespace)
     COMPILE_OPTIONS "$<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-fno-lto;-w>")
   _teeny_runtime_include(runtime)
   target_include_directories(${target} SYSTEM PRIVATE "${directory}/include" "${runtime}")
+endfunction()
+
+# The target teeny-rust-project, made on request: rust-project.json at the top of the build tree.
+function(_teeny_add_to_rust_project manifest)
+  if(NOT TARGET teeny-rust-project)
+    _teeny_tool(tool tool_depends)
+    add_custom_target(teeny-rust-project
+      COMMAND ${tool} rust-project --output "${CMAKE_BINARY_DIR}/rust-project.json"
+              "$<TARGET_PROPERTY:teeny-rust-project,_TEENY_MANIFESTS>"
+      DEPENDS ${tool_depends}
+      COMMENT "Writing rust-project.json for rust-analyzer"
+      VERBATIM COMMAND_EXPAND_LISTS)
+    set_target_properties(teeny-rust-project PROPERTIES FOLDER Teeny)
+  endif()
+  set_property(TARGET teeny-rust-project APPEND PROPERTY _TEENY_MANIFESTS "--manifest=${manifest}")
 endfunction()
 
 # PUBLIC: the header, and those of Teeny that it includes, become a file set of the target.

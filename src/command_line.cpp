@@ -183,6 +183,13 @@ std::optional<Options> parse_command_line(const std::vector<std::string>& argume
   CLI::App* find = add("find-compiler", Subcommand::find_compiler, "Print the compiler's path.");
   find->add_option("--frontend", words.frontend, "triton (default) or rust");
 
+  CLI::App* project =
+      add("rust-project", Subcommand::rust_project, "Write a rust-project.json for rust-analyzer.");
+  project->add_option("--manifest", options.manifests, "what CMake wrote of a target; repeatable")
+      ->required()
+      ->allow_extra_args(false);
+  project->add_option("--output", options.output, "file to write")->required();
+
   CLI::App* cache = app.add_subcommand("cache", "Look after the cache.");
   cache->require_subcommand(1);
   const auto add_cache = [&](const char* name, Subcommand subcommand, const char* help) {

@@ -22,6 +22,7 @@ enum class Subcommand {
   inspect,
   prelude,
   find_compiler,
+  rust_project,
   cache_stats,
   cache_verify,
   cache_prune,
@@ -33,9 +34,10 @@ struct Options {
   Subcommand subcommand = Subcommand::compile;
   BuildRequest build;              ///< compile; `spec` and `compiler` also for source and key
   std::filesystem::path manifest;  ///< declare, embed
-  std::filesystem::path output;    ///< declare, embed, prelude
-  std::filesystem::path stamp;     ///< declare, embed
-  std::vector<std::filesystem::path> files;  ///< inspect
+  std::vector<std::filesystem::path> manifests;  ///< rust-project
+  std::filesystem::path output;                  ///< declare, embed, prelude
+  std::filesystem::path stamp;                   ///< declare, embed
+  std::vector<std::filesystem::path> files;      ///< inspect
   ReportFormat format = ReportFormat::table;
   std::filesystem::path from;                   ///< prelude
   bool repair = false;                          ///< cache verify

@@ -19,6 +19,7 @@
 #include "interrupt.h"
 #include "kernel_inputs.h"
 #include "prelude.h"
+#include "rust_project.h"
 
 namespace {
 
@@ -51,6 +52,14 @@ void generate(const Options& options, std::string (*make)(const TargetManifest&)
   remove_file(options.stamp);
   write_if_changed(options.output, make(read_target_manifest(options.manifest)));
   write_file_atomically(options.stamp, "", Durability::none);
+}
+
+void write_rust_project(const Options& options) {
+  std::vector<TargetManifest> manifests;
+  for (const fs::path& file : options.manifests) manifests.push_back(read_target_manifest(file));
+  for (const auto& [path, text] : rust_project(manifests, options.output)) {
+    write_if_changed(path, text);
+  }
 }
 
 CompileCache open_cache(const BuildRequest& build) {
@@ -93,6 +102,8 @@ void run(const Options& options) {
     case Subcommand::cache_explain:
       std::cout << cache_explain_text(open_cache(build), build.spec, build.compiler);
       return;
+    case Subcommand::rust_project:
+      return write_rust_project(options);
     case Subcommand::find_compiler:
       std::cout << find_compiler(build.spec.frontend).string() << "\n";
       return;

@@ -34,6 +34,7 @@ TargetKernel read_kernel(const Json& json, const Json& manifest) {
   json.at("function").get_to(kernel.function);
   json.at("types").get_to(kernel.types);
   json.at("constants").get_to(kernel.constants);
+  json.at("prelude").get_to(kernel.prelude);
   for (const Json& source : json.at("sources")) {
     kernel.sources.emplace_back(source.get<std::string>());
   }

@@ -3,7 +3,7 @@
 //     {"target": "app", "namespace": "app_kernels", "visibility": "hidden", "embed": "incbin",
 //      "directory": "/…/teeny/app", "configuration_directory": "/…/teeny/app/Debug",
 //      "kernels": [{"name": "saxpy", "frontend": "rust", "function": "", "types": [],
-//                   "constants": [], "sources": ["/…/saxpy.rs"],
+//                   "constants": [], "prelude": "/…/prelude.rs", "sources": ["/…/saxpy.rs"],
 //                   "per_configuration": false, "images": ["saxpy.sm_80.ptx", …]}, …]}
 //
 // Images lie in `directory`, those whose options differ between build configurations in
@@ -35,6 +35,7 @@ struct TargetKernel {
   std::string function;  ///< empty: chosen by name, else the only one
   std::vector<std::string> types;
   std::vector<std::string> constants;  ///< `NAME=value`
+  std::string prelude;                        ///< a file, or NONE
   std::vector<std::filesystem::path> sources;
   std::vector<std::filesystem::path> images;  ///< one file per architecture, in order
 };

@@ -12,6 +12,7 @@ import subprocess
 import threading
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from fault_harness import FastTeenyc, Missing, preloadable
@@ -200,14 +201,39 @@ def test_C45_a_lock_file_deleted_by_hand_corrupts_nothing(crowd, sandbox):
     assert "0 damaged" in sandbox.tool("cache", "verify").stdout
 
 
-def test_C45_a_deleted_lock_is_taken_anew(crowd, compiler, sandbox):
-    """Whoever waited for the file that was deleted does not take it for the lock of the new one."""
-    for _ in range(ROUNDS // 2):
-        before = len(compiler.compiles())
-        with meanwhile(lambda: [path.unlink(missing_ok=True) for path in sandbox.cache.glob("*.lock")]):
-            assert len(set(crowd.run([crowd.kernel()] * 16))) >= 1
-        # Deleting lets several compile, never as many as there are: an entry that is there is used.
-        assert len(compiler.compiles()) - before <= 16
+def test_C45_a_lock_on_a_deleted_file_excludes_nobody_and_is_taken_anew(crowd, compiler, sandbox):
+    """One waits for a holder; the file is deleted, a third locks the new one, the holder dies: the first has to wait for the third."""
+    kernel = crowd.kernel()
+    locks = set(sandbox.cache.glob("*.lock"))
+    compiler.sleep(2000)
+
+    def until(condition):
+        end = time.monotonic() + 20
+        while not condition():
+            assert time.monotonic() < end, "waited in vain"
+            time.sleep(0.005)
+
+    def has_open(child, path):
+        return any(os.path.realpath(fd) == str(path.resolve()) for fd in Path(f"/proc/{child.pid}/fd").iterdir())
+
+    before, children = len(compiler.compiles()), []
+    try:
+        children.append(crowd.start(kernel, sandbox.root / "holder"))
+        until(lambda: len(compiler.compiles()) == before + 1)
+        (lock,) = set(sandbox.cache.glob("*.lock")) - locks
+        children.append(crowd.start(kernel, sandbox.root / "waiter"))
+        until(lambda: has_open(children[1], lock))
+        lock.unlink()
+        children.append(crowd.start(kernel, sandbox.root / "third"))
+        until(lambda: len(compiler.compiles()) == before + 2)
+        children[0].kill()
+        assert [child.wait(timeout=20) for child in children[1:]] == [0, 0]
+    finally:
+        compiler.sleep(0)
+        for child in children:
+            end_group(child)
+    assert len(compiler.compiles()) == before + 2
+    assert (sandbox.root / "waiter.ptx").read_bytes() == (sandbox.root / "third.ptx").read_bytes()
 
 
 # ---- Without locks ----------------------------------------------------------------------------------------------

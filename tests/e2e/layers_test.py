@@ -18,7 +18,7 @@ LAYERS = [
     " kernel_source_choose kernel_source_instantiate cpp_signature image_header",
     "cache_key manifest compile_cache cache_statistics cache_settings cache_maintenance",
     "diagnostics compiler compiler_identity find_compiler prelude device_prelude",
-    "target_manifest declare embed inspect kernel_inputs",
+    "target_manifest declare embed inspect kernel_inputs rust_project",
     "build_kernel cache_command",
     "command_line",
     "main",

@@ -14,11 +14,11 @@ constexpr const char* k_json =
     R"({"target": "my-app", "namespace": "ns", "visibility": "hidden", "embed": "incbin",
  "directory": "/d", "configuration_directory": "/d/Debug",
  "kernels": [
-  {"name": "b", "frontend": "rust", "function": "", "types": [], "constants": [],
+  {"name": "b", "frontend": "rust", "function": "", "types": [], "constants": [], "prelude": "NONE",
    "sources": ["/d/b.rs"], "per_configuration": true,
    "images": ["b.sm_80.ptx", "b.sm_90.ptx"]},
   {"name": "a", "frontend": "triton", "function": "f", "types": ["f32"],
-   "constants": ["N=1"], "sources": ["/d/a.rs", "/d/a2.rs"], "per_configuration": false,
+   "constants": ["N=1"], "prelude": "NONE", "sources": ["/d/a.rs", "/d/a2.rs"], "per_configuration": false,
    "images": ["a.sm_90.ptx"]}
 ]})";
 
@@ -45,7 +45,7 @@ TEST_F(TargetManifestTest, WhatIsNoManifestIsRefused) {
       {"", "{}", "[]",
        R"({"target": 1, "namespace": "n", "visibility": "x", "embed": "incbin", "kernels": []})",
        R"({"target": "t", "namespace": "n", "visibility": "hidden", "embed": "incbin", "directory": "/d", "kernels":
-           [{"name": "k", "frontend": "c", "function": "", "types": [], "constants": [], "sources": [], "per_configuration": false, "images": ["i"]}]})"}) {
+           [{"name": "k", "frontend": "c", "function": "", "types": [], "constants": [], "prelude": "NONE", "sources": [], "per_configuration": false, "images": ["i"]}]})"}) {
     EXPECT_THROW((void)read(json), Error) << json;
   }
 }
@@ -60,10 +60,10 @@ TEST_F(TargetManifestTest, HeaderHasTheSignaturesAndNothingOfTheBodies) {
   const std::string folder = directory.path().string();
   const std::string json = R"({"target": "my-app", "namespace": "ns", "visibility": "hidden",
  "embed": "incbin", "directory": "/d", "kernels": [
-  {"name": "plain", "frontend": "rust", "function": "", "types": [], "constants": [],
+  {"name": "plain", "frontend": "rust", "function": "", "types": [], "constants": [], "prelude": "NONE",
    "sources": [")" + folder +
                            R"(/b.rs"], "per_configuration": true, "images": ["b1", "b2"]},
-  {"name": "a", "frontend": "triton", "function": "add", "types": ["f32"], "constants": ["N=8"],
+  {"name": "a", "frontend": "triton", "function": "add", "types": ["f32"], "constants": ["N=8"], "prelude": "NONE",
    "sources": [")" + folder +
                            R"(/a.rs"], "per_configuration": false, "images": ["a"]}]})";
   write_file(directory.path() / "b.rs",
@@ -99,7 +99,7 @@ TEST_F(TargetManifestTest, EmbeddingNamesDigestAndMetadata) {
   const TargetManifest manifest = read(
       R"({"target": "t", "namespace": "n", "visibility": "hidden", "embed": "incbin", "directory": ")" +
       path +
-      R"(", "kernels": [{"name": "k", "frontend": "triton", "function": "", "types": [], "constants": [], "sources": [],
+      R"(", "kernels": [{"name": "k", "frontend": "triton", "function": "", "types": [], "constants": [], "prelude": "NONE", "sources": [],
           "per_configuration": false, "images": ["k.ptx"]}]})");
   const std::string text = embed_kernels(manifest);
   // sha256sum of the file, its size; suffix, capability, PTX version, warps.
