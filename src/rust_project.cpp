@@ -16,14 +16,14 @@ using Json = nlohmann::ordered_json;
 
 std::string crate_root(const TargetKernel& kernel) {
   std::string text;
-  if (kernel.prelude != k_no_prelude) {
-    try {
-      text = read_file(kernel.prelude);
-    } catch (const SystemError&) {
-      // Assembled when the project is built; then this is run again.
-    }
+  try {
+    text = read_file(kernel.prelude);
+  } catch (const SystemError&) {
+    // Assembled when the project is built; then this is run again.
   }
   if (!text.empty() && text.back() != '\n') text += '\n';
+  // A no_core crate has no macros but its own.
+  text += "#[rustc_builtin_macro]\nmacro_rules! include { ($file:expr $(,)?) => {{}}; }\n";
   for (const fs::path& source : kernel.sources) {
     // A Rust string literal has the escapes of JSON that matter for paths.
     text += "include!(" + Json(source.string()).dump() + ");\n";
@@ -53,8 +53,12 @@ std::vector<ProjectFile> rust_project(const std::vector<TargetManifest>& manifes
   Json crates = Json::array();
   for (const TargetManifest& manifest : manifests) {
     for (const TargetKernel& kernel : manifest.kernels) {
-      const fs::path root = folder / manifest.target / (kernel.name + ".rs");
-      files.emplace_back(root, crate_root(kernel));
+      // Without a prelude the kernel's file is the whole crate.
+      fs::path root = kernel.sources.front();
+      if (kernel.prelude != k_no_prelude) {
+        root = folder / manifest.target / (kernel.name + ".rs");
+        files.emplace_back(root, crate_root(kernel));
+      }
       crates.push_back(crate_of(kernel, root));
     }
   }
