@@ -35,7 +35,7 @@ struct TargetKernel {
   std::string function;  ///< empty: chosen by name, else the only one
   std::vector<std::string> types;
   std::vector<std::string> constants;  ///< `NAME=value`
-  std::string prelude;                        ///< a file, or NONE
+  std::string prelude;                 ///< a file, or NONE
   std::vector<std::filesystem::path> sources;
   std::vector<std::filesystem::path> images;  ///< one file per architecture, in order
 };

@@ -60,7 +60,9 @@ def accepted(project, text, *arguments):
 def test_the_shortest_call_is_accepted(project):
     accepted(project, "teeny_add_kernel(app SOURCE k.rs ARCHITECTURES 80)\n")
     assert project.manifest()["kernels"] == [
-        {"name": "k", "frontend": "triton", "sources": ["k.rs"], "per_configuration": False, "images": ["k.sm_80.ptx"]}
+        {"name": "k", "frontend": "triton", "function": "", "types": [], "constants": [],
+         "prelude": str(project.source / "prelude.rs"), "sources": [str(project.source / "k.rs")],
+         "per_configuration": False, "images": ["k.sm_80.ptx"]}  # fmt: skip
     ]
 
 

@@ -108,7 +108,7 @@ def test_a_call_changes_nothing_but_its_targets(project, minimum):
     assert_nothing_changed(project, "before", "after", {
         "VARIABLES": cache,
         "CACHE_VARIABLES": cache,
-        "BUILDSYSTEM_TARGETS": ("app_teeny_header=", "app_teeny_images="),
+        "BUILDSYSTEM_TARGETS": ("app_teeny_header=", "app_teeny_images=", "teeny-rust-project="),
         "COMMANDS": ("find_package", "_find_package", "find_", "_f", "__"),  # of FindPackageHandleStandardArgs
         "MACROS": ("_FPHSA_",),
     })  # fmt: skip

@@ -1,7 +1,8 @@
 /* The least that passes for teenyc: starts in a millisecond, for tests that compile thousands of times.
  *
  * Takes the argv of the helper (`<dir>/<function>_<key>.rs … -o<dir>/<function>_<key>.o … -Ctarget-cpu=<cpu>`) and writes
- * PTX and MLIR whose text depends on the source alone. Files beside the program, all optional:
+ * PTX and MLIR whose text depends on the source alone: an entry point with the parameters (pointers and 32-bit numbers) of
+ * `fn <function>_entry_point(…)` and the two hidden ones. Files beside the program, all optional:
  *   <argv[0]>.log    gets a line `<function> <cpu> <pid>` for each compile, by one append
  *   <argv[0]>.nonce  when it exists, both outputs carry the same random `nonce=<hex>`
  *   <argv[0]>.sleep  milliseconds to wait before anything is written
@@ -21,7 +22,7 @@ const char *library_text(void);
 static const char *library_text(void) { return "none"; }
 #endif
 
-static char text[1 << 16];
+static char text[1 << 16], content[1 << 18];
 
 static const char *beside(const char *program, const char *ending) {
   static char path[4096];
@@ -34,9 +35,27 @@ static void fail(const char *what) {
   exit(1);
 }
 
-static void write_file(const char *path, const char *content, size_t size) {
+static void write_file(const char *path, const char *bytes, size_t size) {
   FILE *file = fopen(path, "wb");
-  if (file == NULL || fwrite(content, 1, size, file) != size || fclose(file) != 0) fail(path);
+  if (file == NULL || fwrite(bytes, 1, size, file) != size || fclose(file) != 0) fail(path);
+}
+
+/* PTX parameters of the entry point in `content`. */
+static const char *parameters(const char *function) {
+  static char list[4096];
+  char name[300], *end;
+  int used = 0, number = 0;
+  snprintf(name, sizeof name, "fn %s_entry_point(", function);
+  char *at = strstr(content, name);
+  if (at == NULL || (end = strchr(at, ')')) == NULL) fail("no entry point");
+  *end = '\0';
+  for (char *one = strtok(at + strlen(name), ","); one != NULL; one = strtok(NULL, ",")) {
+    if (strchr(one, ':') == NULL) continue;
+    const char *type = strchr(one, '*') != NULL ? "u64" : strstr(one, "f32") != NULL ? "f32" : "u32";
+    used += snprintf(list + used, sizeof list - (size_t)used, "\t.param .%s p%d,\n", type, number++);
+  }
+  snprintf(list + used, sizeof list - (size_t)used, "\t.param .u64 p%d,\n\t.param .u64 p%d\n", number, number + 1);
+  return list;
 }
 
 int main(int argc, char **argv) {
@@ -53,8 +72,9 @@ int main(int argc, char **argv) {
 
   FILE *file = fopen(source, "rb");
   if (file == NULL) fail(source);
-  for (int c; (c = getc(file)) != EOF;) digest = (digest ^ (unsigned char)c) * 1099511628211u;
+  size_t length = fread(content, 1, sizeof content - 1, file);
   fclose(file);
+  for (size_t i = 0; i < length; ++i) digest = (digest ^ (unsigned char)content[i]) * 1099511628211u;
 
   int log = open(beside(argv[0], ".log"), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (log >= 0) {
@@ -78,8 +98,8 @@ int main(int argc, char **argv) {
 
   int size = snprintf(text, sizeof text,
                       ".version 8.6\n.target %s\n.address_size 64\n\n// source %016llx library %s nonce=%s\n"
-                      ".visible .entry %s_entry_point()\n{\n\tret;\n}\n",
-                      cpu, (unsigned long long)digest, library_text(), nonce, function);
+                      ".visible .entry %s_entry_point(\n%s)\n{\n\tret;\n}\n",
+                      cpu, (unsigned long long)digest, library_text(), nonce, function, parameters(function));
   write_file(output, text, (size_t)size);
   strcpy(strrchr(output, '.'), ".mlir");
   size = snprintf(text, sizeof text, "module { // %s %s %016llx library %s nonce=%s\n}\n", function, cpu,

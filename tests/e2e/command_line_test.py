@@ -245,7 +245,7 @@ def test_inspect_shows_what_an_image_is(sandbox, compile_):
     assert {name: rows[0][name] for name in wanted} == wanted
     table = sandbox.tool("inspect", "out.ptx", "out.ptx").stdout.splitlines()
     assert len(table) == 3 and table[1] == table[2]
-    assert table[0].split() == ["entry", "arch", "PTX", "bytes", "warps", "shared", "sha256"]
+    assert table[0].split() == ["kernel", "entry", "arch", "PTX", "bytes", "warps", "shared", "sha256"]
     assert table[1].split()[:5] == ["vector_add_entry_point", "sm_90a", "8.3", str(len(image)), "4"]
 
 

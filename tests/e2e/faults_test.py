@@ -9,7 +9,7 @@ import pytest
 from fault_harness import KERNEL, KILL, SCENARIOS, FastTeenyc, Harness, Missing, open_directory, preloadable
 
 # Of each scenario; all of them are some 6,500 and take minutes.
-SAMPLE = 100
+SAMPLE = 60
 POSITIONS = 200
 
 
