@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <string_view>
@@ -141,10 +142,15 @@ CompilerOutput run_compiler(const CompileJob& job) {
   output.diagnostics = job.frontend == Frontend::rust && job.ptx_version
                            ? without_feature_remark(completed.standard_error)
                            : std::move(completed.standard_error);
+  // Only a file that is not there counts as none: one that can't be read would be lost from the
+  // entry.
   const auto read_if_there = [](const std::filesystem::path& path) -> std::optional<std::string> {
-    std::error_code failed;
-    if (!std::filesystem::exists(path, failed)) return std::nullopt;
-    return read_file(path);
+    try {
+      return read_file(path);
+    } catch (const SystemError& error) {
+      if (error.code() == ENOENT) return std::nullopt;
+      throw;
+    }
   };
   std::optional<std::string> object = read_if_there(output_file(job));
   if (!object) {
