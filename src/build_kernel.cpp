@@ -348,16 +348,21 @@ class KernelBuild {
         throw SystemError(failed.value(), "mkdir", request_.output.parent_path().string());
       }
     }
-    write_file_atomically(request_.output, image_of(entry, loaded_.source.entry_point),
-                          Durability::none);
-    if (!request_.mlir_output.empty()) {
-      if (entry.mlir) {
+    try {
+      if (!request_.mlir_output.empty() && entry.mlir) {
         write_file_atomically(request_.mlir_output, *entry.mlir, Durability::none);
-      } else {
-        remove_file(request_.mlir_output);
       }
+      write_file_atomically(request_.output, image_of(entry, loaded_.source.entry_point),
+                            Durability::none);
+      if (!request_.stamp.empty()) write_file_atomically(request_.stamp, "", Durability::none);
+    } catch (...) {
+      // All of it or nothing.
+      for (const fs::path& path : {request_.mlir_output, request_.output}) {
+        std::error_code ignored;
+        fs::remove(path, ignored);
+      }
+      throw;
     }
-    if (!request_.stamp.empty()) write_file_atomically(request_.stamp, "", Durability::none);
   }
 
   const BuildRequest& request_;
