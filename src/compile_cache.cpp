@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
@@ -46,6 +47,13 @@ void note_use(const fs::path& manifest) {
   if (::lstat(manifest.c_str(), &status) == 0 && std::time(nullptr) - status.st_mtime > k_step) {
     ::utimensat(AT_FDCWD, manifest.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
   }
+}
+
+// Name of the first field that is not the same; the lists differ.
+std::string first_difference(const std::vector<Fingerprint::Field>& a,
+                             const std::vector<Fingerprint::Field>& b) {
+  const auto [in_a, in_b] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  return in_b != b.end() ? in_b->first : in_a->first;
 }
 
 EntryKey key_of(const Manifest& manifest) {
@@ -159,7 +167,9 @@ std::variant<Entry, Miss> CompileCache::find(const EntryKey& key,
   const auto manifest = manifest_of(name);
   if (const Miss* const miss = std::get_if<Miss>(&manifest)) return *miss;
   const auto& sound = std::get<Manifest>(manifest);
-  if (fields != nullptr && sound.fields != *fields) return Miss{"fingerprint differs"};
+  if (fields != nullptr && sound.fields != *fields) {
+    return Miss{"fingerprint differs in field " + first_difference(sound.fields, *fields)};
+  }
   auto entry = read_entry(name, sound);
   if (std::holds_alternative<Entry>(entry)) note_use(member(name, "json"));
   return entry;

@@ -65,8 +65,15 @@ TEST_F(CompileCacheTest, ChangedMemberIsAMissAndPublishingRepairsIt) {
 
 TEST_F(CompileCacheTest, OtherFieldsAreAMiss) {
   cache.publish(key, fields, entry);
-  const std::vector<Fingerprint::Field> other = {{"format", "2"}};
-  EXPECT_TRUE(std::holds_alternative<Miss>(cache.find(key, &other)));
+  const std::vector<std::pair<std::vector<Fingerprint::Field>, std::string>> others = {
+      {{{"format", "2"}}, "format"},
+      {{}, "format"},
+      {{{"format", "1"}, {"option", "x"}}, "option"}};
+  for (const auto& [other, name] : others) {
+    const auto found = cache.find(key, &other);
+    ASSERT_TRUE(std::holds_alternative<Miss>(found));
+    EXPECT_EQ(std::get<Miss>(found).reason, "fingerprint differs in field " + name);
+  }
   EXPECT_TRUE(std::holds_alternative<Entry>(cache.find(key, nullptr)));
 }
 
