@@ -164,8 +164,13 @@ fs::path memo_file(const fs::path& compiler) {
   }
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) != 0) return {};
+  // Another library path is another set of libraries.
+  const char* const libraries = std::getenv("LD_LIBRARY_PATH");
   return base / "teeny-kernel" /
-         ("compiler-" + sha256_hex(std::string(host.data()) + "\n" + compiler.string()) + ".json");
+         ("compiler-" +
+          sha256_hex(std::string(host.data()) + "\n" + compiler.string() + "\n" +
+                     (libraries == nullptr ? "" : libraries)) +
+          ".json");
 }
 
 std::optional<std::string> remembered(const fs::path& memo) {

@@ -141,7 +141,6 @@ def test_C7_a_library_that_is_added_to_the_toolchain_is_a_miss(build, linked_com
     assert len(compiler.compiles()) == 2
 
 
-@pytest.mark.xfail(strict=True, reason="compiler_identity.cpp: what is remembered does not say with which LD_LIBRARY_PATH")
 def test_C7_another_library_path_is_another_compiler(sandbox, build, linked_compiler, home):
     compiler, library = linked_compiler("toolchain", "one")
     other = sandbox.root / "toolchain" / "two" / "libx.so"
