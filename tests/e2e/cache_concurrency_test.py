@@ -267,9 +267,10 @@ def test_C42_a_flock_that_hangs_holds_nobody_up_for_long(crowd, compiler, flock_
     crowd.run([kernel] * 4, env=fault)
     assert 9 < time.monotonic() - begin < 40  # once ten seconds for the entry's lock
     assert 1 <= len(compiler.compiles()) - before <= 4
+    crowd.run([kernel])  # repairs, should members of two compiles have met
     before, begin = len(compiler.compiles()), time.monotonic()
     crowd.run([kernel] * 2, env=fault)
-    assert time.monotonic() - begin < 8 and len(compiler.compiles()) - before <= 2  # a hit takes no lock
+    assert time.monotonic() - begin < 8 and len(compiler.compiles()) == before  # a hit takes no lock
 
 
 @pytest.mark.xfail(strict=True, reason="file_lock.cpp: EAGAIN of a thread that can't start is taken for a held lock")
